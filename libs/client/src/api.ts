@@ -21,7 +21,7 @@ export class ApiCaller {
 
   call<Id extends OperationId>(
     id: Id,
-    { path, query, body, resultIfDeleted: resultIfDeleted, endsOwnSession }: OperationInput<Id>,
+    { path, query, body, resultIfDeleted, endsOwnSession }: OperationInput<Id>,
     options?: RequestOptions,
   ): Call<AnswerOf<Id>> {
     return new Call(
@@ -29,7 +29,7 @@ export class ApiCaller {
         ...options,
         ...(query !== undefined && { query: query as Record<string, unknown> }),
         ...(body !== undefined && { body }),
-        ...(resultIfDeleted !== undefined && { resultIfDeleted: resultIfDeleted }),
+        ...(resultIfDeleted !== undefined && { resultIfDeleted }),
         ...(endsOwnSession !== undefined && { endsOwnSession }),
       }),
     );
@@ -107,7 +107,7 @@ export type ShipmentWritten = Schemas['ShipmentWritten'];
 export type Milestone = Schemas['Milestone'];
 export type MilestoneFields = Schemas['MilestoneFields'];
 export type MilestoneWritten = Schemas['MilestoneWritten'];
-export type ShipmentException = Schemas['Exception'];
+export type ShipmentException = Schemas['ShipmentException'];
 export type WebhookEndpoint = Schemas['WebhookEndpoint'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type WebhookDeadLetterSummary = Schemas['WebhookDeadLetterSummary'];
@@ -126,6 +126,9 @@ export type EventOf<Type extends EventType> = Extract<TrackingEvent, { type: Typ
 /** Body of a webhook: an event of a shipment or of another endpoint of the workspace. Handle unknown types. */
 export type WebhookEvent =
   TrackingEvent | Schemas['WebhookEndpointFailingEvent'] | Schemas['WebhookDeliveryDeadLetteredEvent'];
+
+/** Body of a webhook in any form. To an endpoint with `payload: 'thin'`, `data` has no snapshot of the resource. */
+export type WebhookPayload = Schemas['WebhookPayload'];
 
 /** Request that `webhookEndpoints.verify` sends to the endpoint. Respond with 2xx and the challenge as the body. */
 export interface EndpointVerification {

@@ -85,7 +85,7 @@ export class Documents {
       { id },
       {
         ...rest,
-        headers: { ...rest.headers, ...rangeHeaders(options) },
+        headers: { ...rest.headers, ...createRangeHeaders(options) },
         answer: 'stream',
       },
     );
@@ -246,7 +246,7 @@ export class Download {
     const length = headers['content-length'];
     this.size = length === undefined ? undefined : Number(length);
     this.contentType = headers['content-type'] ?? 'application/octet-stream';
-    this.fileName = parseFileName(headers['content-disposition'] ?? '');
+    this.fileName = parseContentDispositionFileName(headers['content-disposition'] ?? '');
     this.etag = headers['etag'];
     const [, start, end, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
     this.range = total === undefined ? undefined : { start: Number(start), end: Number(end), total: Number(total) };
@@ -263,7 +263,7 @@ export class Download {
   }
 }
 
-function rangeHeaders({ range, ifRange }: DownloadOptions): Record<string, string> {
+function createRangeHeaders({ range, ifRange }: DownloadOptions): Record<string, string> {
   return {
     ...(range && { Range: `bytes=${range.start}-${range.end ?? ''}` }),
     ...(ifRange !== undefined && { 'If-Range': ifRange }),
@@ -285,7 +285,7 @@ function createProgressStream(total: number | undefined, onProgress: (progress: 
  * Returns the file name of a Content-Disposition header. The extended file name takes precedence over the plain one
  * (RFC 6266).
  */
-function parseFileName(disposition: string): string | undefined {
+function parseContentDispositionFileName(disposition: string): string | undefined {
   const [, encoded] = /filename\*=UTF-8''([^;\s]+)/i.exec(disposition) ?? [];
   const [, quoted] = /filename="((?:[^"\\]|\\.)*)"/i.exec(disposition) ?? [];
   try {

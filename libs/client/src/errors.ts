@@ -1,6 +1,6 @@
 import type { components } from './generated/api.ts';
 
-type ErrorDetail = components['schemas']['Error']['error'];
+type ErrorDetail = components['schemas']['ErrorResponse']['error'];
 /** Type of an error, which determines its class. */
 export type ErrorType = ErrorDetail['type'];
 /** Stable error code, never renamed or reused. `/docs/errors` of the API explains each code. */
@@ -43,7 +43,7 @@ export class ApiError extends TrackingError {
 
   constructor({ status, headers, error }: ErrorResponse) {
     super(error.message ?? `The response had status ${status}.`);
-    this.type = error.type ?? typeForStatus(status);
+    this.type = error.type ?? getErrorType(status);
     this.code = error.code ?? 'unexpected_answer';
     this.status = status;
     this.details = error.details ?? [];
@@ -78,8 +78,8 @@ export class NotModifiedError extends TrackingError {
 
 /** The client received no complete response. */
 export class ConnectionError extends TrackingError {
-  /** True if the request may have been carried out despite the error. */
-  readonly outcomeUnknown: boolean;
+  /** True if an attempt of the request may have been carried out despite the error. */
+  outcomeUnknown: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly outcomeUnknown: boolean }) {
     super(message, options);
@@ -105,13 +105,21 @@ const ERROR_CLASSES: Readonly<Record<ErrorType, new (answer: ErrorResponse) => A
  */
 export function createApiError(status: number, headers: Readonly<Record<string, string>>, body: unknown): ApiError {
   const { error } = Object(body) as { readonly error?: unknown };
-  const detail = Object(error) as Partial<ErrorDetail>;
+  const detail = isErrorDetail(error) ? error : {};
   const known =
-    detail.type !== undefined && Object.hasOwn(ERROR_CLASSES, detail.type) ? detail.type : typeForStatus(status);
+    detail.type !== undefined && Object.hasOwn(ERROR_CLASSES, detail.type) ? detail.type : getErrorType(status);
   return new ERROR_CLASSES[known]({ status, headers, error: detail });
 }
 
-function typeForStatus(status: number): ErrorType {
+/** Returns true if the fields have the types of the API. Gateways use the same names for other values. */
+function isErrorDetail(error: unknown): error is Partial<ErrorDetail> {
+  const { code, message, details } = Object(error) as Record<string, unknown>;
+  const isField = (detail: unknown) => typeof (Object(detail) as { readonly message?: unknown }).message === 'string';
+  const hasFields = details === undefined || (Array.isArray(details) && details.every(isField));
+  return typeof code === 'string' && typeof message === 'string' && hasFields;
+}
+
+function getErrorType(status: number): ErrorType {
   const types: Readonly<Record<number, ErrorType>> = {
     401: 'authentication',
     403: 'permission',

@@ -154,10 +154,10 @@ export class ServerSentEvents {
     // A CR at the end of a piece may be the first half of a CRLF.
     const lines = (this.rest + text).split(/\r\n|\n|\r(?!$)/);
     this.rest = lines.pop() ?? '';
-    return lines.flatMap((line) => this.line(line));
+    return lines.flatMap((line) => this.parseLine(line));
   }
 
-  private line(line: string): ServerSentEvent[] {
+  private parseLine(line: string): ServerSentEvent[] {
     if (line === '') return this.takeEvents();
     const colon = line.indexOf(':');
     const field = colon === -1 ? line : line.slice(0, colon);

@@ -35,6 +35,7 @@ export type {
   EventType,
   EventOf,
   WebhookEvent,
+  WebhookPayload,
   EndpointVerification,
 } from './api.ts';
 export type { components, operations, paths } from './generated/api.ts';

@@ -63,6 +63,6 @@ export class TrackingClient {
 
   /** Makes later reads include the writes of the client with this `consistencyToken`. */
   see(consistencyToken: string): void {
-    this.requester.tokens.add(consistencyToken);
+    this.requester.tokens.addToken(consistencyToken);
   }
 }

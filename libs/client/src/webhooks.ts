@@ -269,8 +269,8 @@ const serviceScheme: SignatureScheme = {
 };
 
 /**
- * Scheme of `Service-Signature: t=<unix seconds>,v1=<hex>`, with several `v1` during a rotation. The key is the whole
- * secret.
+ * Scheme of Standard Webhooks: `webhook-signature: v1,<base64>`, with several separated by spaces during a rotation. The
+ * key is the decoded secret without its prefix.
  */
 const standardScheme: SignatureScheme = {
   names: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],

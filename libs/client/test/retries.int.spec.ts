@@ -165,6 +165,25 @@ describe('a request that fails', () => {
     ).rejects.toMatchObject({ attempts: 2, outcomeUnknown: false });
   });
 
+  it('has an unknown outcome if an earlier attempt may have been carried out', async () => {
+    const stopping = await HostileServer.start();
+    let stopped: Promise<void> | undefined;
+    stopping.setHandlers((response) => {
+      response.destroy();
+      stopped = stopping.close();
+    });
+    const upsert = client({ baseUrl: stopping.url, retries: 2 }).shipments.upsert(shipment);
+    await expect(upsert).rejects.toMatchObject({ attempts: 3, outcomeUnknown: true });
+    await stopped;
+  });
+
+  it('does not wait for days, although it has no deadline', async () => {
+    for (const wait of ['9999999999', 'Fri, 31 Dec 9999 23:59:59 GMT']) {
+      server.setHandlers(respondError(429, 'rate_limit', 'rate_limited', { 'retry-after': wait }));
+      await expect(client({ deadline: 0 }).shipments.get('shp_1')).rejects.toMatchObject({ attempts: 1 });
+    }
+  });
+
   it('times out, per attempt and in total', async () => {
     server.setHandlers(neverRespond, respondOk({ id: 'shp_1' }));
     expect(await client({ timeout: 20 }).shipments.get('shp_1')).toEqual({ id: 'shp_1' });
@@ -204,6 +223,14 @@ describe('a request that fails', () => {
       name: 'PermissionError',
       code: 'unexpected_answer',
     });
+    for (const other of [
+      { code: 403, message: 'No.', details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo' }] },
+      { type: ['x'], code: 'x', message: 'No.', details: 'x' },
+    ]) {
+      server.setHandlers(respondJson(403, { error: other }));
+      const expected = { name: 'PermissionError', code: 'unexpected_answer', details: [] };
+      await expect(client().shipments.get('shp_1')).rejects.toMatchObject(expected);
+    }
     server.setHandlers(
       (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in'),
     );

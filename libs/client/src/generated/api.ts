@@ -61,6 +61,10 @@ export interface paths {
          * @description Keys of service accounts need `keys:manage`, and `workspace:admin` if the role of the account exceeds yours in the environment of the key. A test key can create only test keys.
          *
          *     Needs the permission `keys:manage`. Users need no permission for their own resources.
+         *
+         *     - 404: No such service account in this workspace.
+         *     - 409: The service account is deactivated, or the owner has too many keys.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -79,6 +83,8 @@ export interface paths {
         /**
          * Get an API key, without the key itself
          * @description Needs the permission `keys:manage`. Users need no permission for their own resources.
+         *
+         *     - 404: The workspace has no such key, or you have no access to it.
          */
         get: operations["getApiKey"];
         put?: never;
@@ -103,6 +109,8 @@ export interface paths {
          * @description The key stops working within 5 seconds, permanently. Admins can also revoke keys of other users. Revoking a revoked key changes nothing.
          *
          *     Needs the permission `keys:manage`. Users need no permission for their own resources.
+         *
+         *     - 404: The workspace has no such key, or you have no access to it.
          */
         post: operations["revokeApiKey"];
         delete?: never;
@@ -125,6 +133,10 @@ export interface paths {
          * @description Creates a key with the same owner, environment and expiry. The old key expires at the end of the grace period.
          *
          *     Needs the permission `keys:manage`. Users need no permission for their own resources.
+         *
+         *     - 404: The workspace has no such key, or you have no access to it.
+         *     - 409: The key was rotated or revoked or has expired, or its owner is deactivated or has too many keys for a grace period.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["rotateApiKey"];
         delete?: never;
@@ -165,6 +177,8 @@ export interface paths {
          * @description The ETag is the ETag of the shipment.
          *
          *     Needs the permission `documents:read`.
+         *
+         *     - 404: No such document in this workspace and environment.
          */
         get: operations["getDocument"];
         put?: never;
@@ -174,6 +188,8 @@ export interface paths {
          * @description If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `documents:approve`.
+         *
+         *     - 404: No such document in this workspace and environment.
          */
         delete: operations["deleteDocument"];
         options?: never;
@@ -195,6 +211,9 @@ export interface paths {
          * @description The first review decision is final. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `documents:approve`.
+         *
+         *     - 404: No such document in this workspace and environment.
+         *     - 409: The document is rejected, or has no file.
          */
         post: operations["approveDocument"];
         delete?: never;
@@ -217,6 +236,9 @@ export interface paths {
          * @description The uploaded file must have the announced size and checksum; otherwise the document stays pending and the file can be uploaded again. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `documents:write`.
+         *
+         *     - 404: No such document in this workspace and environment.
+         *     - 409: The file was not uploaded or is lost, or the document no longer accepts uploads.
          */
         post: operations["completeUpload"];
         delete?: never;
@@ -238,6 +260,16 @@ export interface paths {
          * @description Send the request to the `upload.url` of the response, unchanged: its token replaces other credentials. A repeated upload replaces the earlier file. Afterwards, call `POST /v1/documents/{id}/complete`.
          *
          *     Open to everybody; no credentials are needed.
+         *
+         *     - 400: The file is empty, or its type is not accepted.
+         *     - 403: The URL was not issued for this document, or has expired.
+         *     - 404: No such document.
+         *     - 408: The upload was too slow.
+         *     - 409: The document is already complete, expired or deleted.
+         *     - 413: The file is larger than announced, or another upload of the document uses the rest of the storage.
+         *     - 429: Too many uploads of this document per minute; see Retry-After.
+         *     - 503: A database or message broker is unavailable or at its limit; see Retry-After.
+         *     - 507: The service has no disk space left for documents; see Retry-After.
          */
         put: operations["putDocumentContent"];
         post?: never;
@@ -259,6 +291,10 @@ export interface paths {
          * @description Sends the file as an attachment with its name, which gets the extension of the content type if it has another one. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes. If the stored file turns out to be damaged, the connection ends before the last bytes.
          *
          *     Needs the permission `documents:read`.
+         *
+         *     - 404: No such document in this workspace and environment.
+         *     - 409: The file was not uploaded, is deleted, or is damaged.
+         *     - 416: The file has no bytes in this range; `Content-Range` has its size.
          */
         get: operations["downloadDocument"];
         put?: never;
@@ -283,6 +319,10 @@ export interface paths {
          * @description The first review decision is final. To replace the document, upload another one with `replaces_document_id`. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `documents:approve`.
+         *
+         *     - 404: No such document in this workspace and environment.
+         *     - 409: The document is approved, or has no file.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["rejectDocument"];
         delete?: never;
@@ -323,6 +363,8 @@ export interface paths {
         /**
          * Get an event
          * @description Needs the permission `shipments:read`.
+         *
+         *     - 404: The event does not exist in this workspace and environment, or is no longer stored.
          */
         get: operations["getEvent"];
         put?: never;
@@ -345,6 +387,8 @@ export interface paths {
          * @description Server-sent events (`EventSource`): each has the `id` of an event, and as `data` its envelope, as in `GET /v1/events`. The stream starts now, or after the event that `Last-Event-ID` or `after` names. It contains each event once, in the order of `GET /v1/events`, and a comment every 15 s. It ends when the key, the session or the server ends; a client that reconnects with the last `id` misses nothing.
          *
          *     Needs the permission `shipments:read`.
+         *
+         *     - 429: The rate limit is exceeded, or the key, its owner or the workspace has too many open streams.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -389,6 +433,8 @@ export interface paths {
          * @description The ETag is the ETag of the shipment.
          *
          *     Needs the permission `shipments:read`.
+         *
+         *     - 404: No such exception in this workspace and environment.
          */
         get: operations["getException"];
         put?: never;
@@ -413,6 +459,10 @@ export interface paths {
          * @description A repeated request can change the assignee or add a note. Without a change it has no effect. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `exceptions:write`.
+         *
+         *     - 404: No such exception in this workspace and environment.
+         *     - 409: The exception is resolved.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["acknowledgeException"];
         delete?: never;
@@ -435,6 +485,9 @@ export interface paths {
          * @description The rule that opened the exception opens no other one until its cause has ended once. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `exceptions:write`.
+         *
+         *     - 404: No such exception in this workspace and environment.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["resolveException"];
         delete?: never;
@@ -453,6 +506,8 @@ export interface paths {
         /**
          * Get the purpose of a one-time link
          * @description Open to everybody; no credentials are needed.
+         *
+         *     - 404: The link is unknown, expired, used or replaced. Links are valid for 7 days.
          */
         get: operations["getInvitation"];
         put?: never;
@@ -461,6 +516,11 @@ export interface paths {
          * @description The link can be used once. A refused request leaves it valid. Sign in afterwards.
          *
          *     Open to everybody; no credentials are needed.
+         *
+         *     - 404: The link is unknown, expired, used or replaced. Links are valid for 7 days.
+         *     - 409: For the first admin: a user with this e-mail address exists already.
+         *     - 413: The body is larger than 16384 bytes.
+         *     - 429: Too many requests with an Idempotency-Key from this address; see Retry-After.
          */
         post: operations["useInvitation"];
         delete?: never;
@@ -503,6 +563,8 @@ export interface paths {
          * @description Each item is processed and answered like a single call, and items of one shipment in their order. The request is not atomic: a refused item does not affect the others. It counts as one request for the rate limit.
          *
          *     Needs the permission `milestones:write`.
+         *
+         *     - 413: The body is larger than 10 MiB.
          */
         post: operations["recordMilestones"];
         delete?: never;
@@ -571,6 +633,8 @@ export interface paths {
         /**
          * Create a service account
          * @description Needs the permission `workspace:admin`.
+         *
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["createServiceAccount"];
         delete?: never;
@@ -589,6 +653,8 @@ export interface paths {
         /**
          * Get a service account
          * @description Needs the permission `keys:manage`.
+         *
+         *     - 404: No such service account in this workspace.
          */
         get: operations["getServiceAccount"];
         put?: never;
@@ -601,6 +667,9 @@ export interface paths {
          * @description A new role applies to all keys of the account within 5 seconds.
          *
          *     Needs the permission `workspace:admin`.
+         *
+         *     - 404: No such service account in this workspace.
+         *     - 413: The body is larger than 1 MiB.
          */
         patch: operations["changeServiceAccount"];
         trace?: never;
@@ -617,6 +686,8 @@ export interface paths {
         /**
          * Deactivate a service account
          * @description Needs the permission `workspace:admin`.
+         *
+         *     - 404: No such service account in this workspace.
          */
         post: operations["deactivateServiceAccount"];
         delete?: never;
@@ -637,6 +708,8 @@ export interface paths {
         /**
          * Reactivate a service account
          * @description Needs the permission `workspace:admin`.
+         *
+         *     - 404: No such service account in this workspace.
          */
         post: operations["reactivateServiceAccount"];
         delete?: never;
@@ -663,11 +736,18 @@ export interface paths {
          * @description Needs the header `X-Requested-With`, with any value. A repeat with the same `Idempotency-Key` returns the same session. After the session has ended, a repeat gets 401 `invalid_credentials`.
          *
          *     Open to everybody; no credentials are needed.
+         *
+         *     - 401: No active user has this e-mail address and password.
+         *     - 403: The request comes from another site, or lacks `X-Requested-With`.
+         *     - 413: The body is larger than 16384 bytes.
+         *     - 429: Too many attempts with this e-mail address or from this IP address; see Retry-After.
          */
         post: operations["signIn"];
         /**
          * Sign out
          * @description For users, with a session or with their own key. No permission is needed.
+         *
+         *     - 404: The request was made with an API key, not with a session.
          */
         delete: operations["signOut"];
         options?: never;
@@ -675,6 +755,8 @@ export interface paths {
         /**
          * Change your name
          * @description For users, with a session or with their own key. No permission is needed.
+         *
+         *     - 413: The body is larger than 1 MiB.
          */
         patch: operations["changeOwnName"];
         trace?: never;
@@ -693,6 +775,8 @@ export interface paths {
          * @description Ends all sessions of the user. A request with a session gets a new cookie for its session. If the response is lost, sign in with the new password.
          *
          *     For users, with a session or with their own key. No permission is needed.
+         *
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -734,6 +818,8 @@ export interface paths {
         /**
          * End one of your sessions
          * @description For users, with a session or with their own key. No permission is needed.
+         *
+         *     - 404: You have no such session.
          */
         delete: operations["endSession"];
         options?: never;
@@ -763,6 +849,8 @@ export interface paths {
          * @description A JSON merge patch (RFC 7396). Omitted settings keep their value; null restores the default.
          *
          *     Needs the permission `workspace:admin`.
+         *
+         *     - 413: The body is larger than 1 MiB.
          */
         patch: operations["changeSettings"];
         trace?: never;
@@ -785,6 +873,8 @@ export interface paths {
         /**
          * Create or update a shipment
          * @description Needs the permission `shipments:write`.
+         *
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["upsertShipment"];
         delete?: never;
@@ -803,6 +893,9 @@ export interface paths {
         /**
          * Get a shipment
          * @description Needs the permission `shipments:read`.
+         *
+         *     - 400: The Consistency-Token is not valid.
+         *     - 404: No such shipment in this workspace and environment.
          */
         get: operations["getShipment"];
         put?: never;
@@ -815,6 +908,9 @@ export interface paths {
          * @description A JSON merge patch (RFC 7396).
          *
          *     Needs the permission `shipments:write`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
+         *     - 413: The body is larger than 1 MiB.
          */
         patch: operations["changeShipment"];
         trace?: never;
@@ -831,6 +927,9 @@ export interface paths {
         /**
          * Cancel a shipment
          * @description Needs the permission `shipments:write`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
+         *     - 409: The shipment is already delivered.
          */
         post: operations["cancelShipment"];
         delete?: never;
@@ -857,6 +956,9 @@ export interface paths {
          * @description A JSON merge patch (RFC 7396). If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `shipments:write`.
+         *
+         *     - 404: The shipment or the container does not exist in this workspace and environment.
+         *     - 413: The body is larger than 1 MiB.
          */
         patch: operations["changeContainer"];
         trace?: never;
@@ -873,6 +975,8 @@ export interface paths {
          * @description Documents in any status, including deleted ones.
          *
          *     Needs the permission `documents:read`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
          */
         get: operations["listDocuments"];
         put?: never;
@@ -881,6 +985,11 @@ export interface paths {
          * @description A form with the file, of up to 25 MiB; use an upload URL for larger files. The media type is determined from the content. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `documents:write`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
+         *     - 409: The document to replace was already replaced.
+         *     - 413: The body is larger than 26 MiB.
+         *     - 507: The service has no disk space left for documents; see Retry-After.
          */
         post: operations["addDocument"];
         delete?: never;
@@ -903,6 +1012,10 @@ export interface paths {
          * @description For a file of up to 250 MiB: `PUT` the file to `upload.url`, which needs no key and is valid for 15 minutes, then call `POST /v1/documents/{id}/complete`. A document that is not complete after 24 hours expires. A repeat with the same Idempotency-Key gets the same document with a new URL. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `documents:write`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
+         *     - 409: The document to replace was already replaced.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["requestUpload"];
         delete?: never;
@@ -921,6 +1034,8 @@ export interface paths {
         /**
          * List the ETA changes of a shipment, newest first
          * @description Needs the permission `shipments:read`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
          */
         get: operations["listEtaHistory"];
         put?: never;
@@ -939,8 +1054,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the exceptions of a shipment, oldest first
+         * List the exceptions of a shipment, newest first
          * @description Needs the permission `shipments:read`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
          */
         get: operations["listShipmentExceptions"];
         put?: never;
@@ -949,6 +1066,9 @@ export interface paths {
          * @description A shipment and each of its containers have at most one unresolved exception of each type. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `exceptions:write`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["openException"];
         delete?: never;
@@ -967,6 +1087,8 @@ export interface paths {
         /**
          * Explain the status, times and exceptions of a shipment
          * @description Needs the permission `shipments:read`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
          */
         get: operations["explainShipment"];
         put?: never;
@@ -987,6 +1109,8 @@ export interface paths {
         /**
          * List the history of a shipment, newest first
          * @description Needs the permission `shipments:read`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
          */
         get: operations["listShipmentHistory"];
         put?: never;
@@ -1007,6 +1131,8 @@ export interface paths {
         /**
          * List the milestones of a shipment
          * @description Needs the permission `shipments:read`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
          */
         get: operations["listMilestones"];
         put?: never;
@@ -1015,6 +1141,9 @@ export interface paths {
          * @description If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `milestones:write`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["recordMilestone"];
         delete?: never;
@@ -1035,6 +1164,8 @@ export interface paths {
          * @description The ETag is the ETag of the shipment.
          *
          *     Needs the permission `shipments:read`.
+         *
+         *     - 404: The shipment or the milestone does not exist in this workspace and environment.
          */
         get: operations["getMilestone"];
         put?: never;
@@ -1044,6 +1175,8 @@ export interface paths {
          * @description If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `milestones:write`.
+         *
+         *     - 404: The shipment or the milestone does not exist in this workspace and environment.
          */
         delete: operations["retractMilestone"];
         options?: never;
@@ -1053,6 +1186,10 @@ export interface paths {
          * @description A JSON merge patch: omitted fields keep their value, null clears a field. If a feed sends the milestone again, the correction stays. If-Match and the ETag of the response are those of the shipment.
          *
          *     Needs the permission `milestones:write`.
+         *
+         *     - 404: The shipment or the milestone does not exist in this workspace and environment.
+         *     - 409: The milestone is retracted, or another milestone has the external_id.
+         *     - 413: The body is larger than 1 MiB.
          */
         patch: operations["correctMilestone"];
         trace?: never;
@@ -1069,6 +1206,9 @@ export interface paths {
         /**
          * Reopen a cancelled shipment
          * @description Needs the permission `shipments:write`.
+         *
+         *     - 404: No such shipment in this workspace and environment.
+         *     - 409: A milestone cancels the shipment.
          */
         post: operations["reopenShipment"];
         delete?: never;
@@ -1091,6 +1231,8 @@ export interface paths {
          * @description Each item is processed and answered like a single call, and items of one shipment in their order. The request is not atomic: a refused item does not affect the others. It counts as one request for the rate limit.
          *
          *     Needs the permission `shipments:write`.
+         *
+         *     - 413: The body is larger than 10 MiB.
          */
         post: operations["upsertShipments"];
         delete?: never;
@@ -1137,6 +1279,9 @@ export interface paths {
         /**
          * Invite a user
          * @description Needs the permission `workspace:admin`.
+         *
+         *     - 409: A user with this e-mail address exists already. If the invitation was not accepted, `reset_password` creates a new link.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["inviteUser"];
         delete?: never;
@@ -1155,6 +1300,8 @@ export interface paths {
         /**
          * Get a user
          * @description Needs the permission `workspace:admin`.
+         *
+         *     - 404: No such user in this workspace.
          */
         get: operations["getUser"];
         put?: never;
@@ -1167,6 +1314,10 @@ export interface paths {
          * @description A new role applies to all sessions and keys of the user within 5 seconds.
          *
          *     Needs the permission `workspace:admin`.
+         *
+         *     - 404: No such user in this workspace.
+         *     - 409: The user is the only active admin of the workspace.
+         *     - 413: The body is larger than 1 MiB.
          */
         patch: operations["changeUser"];
         trace?: never;
@@ -1183,6 +1334,9 @@ export interface paths {
         /**
          * Deactivate a user: end all sessions, keys and links
          * @description Needs the permission `workspace:admin`.
+         *
+         *     - 404: No such user in this workspace.
+         *     - 409: The user is the only active admin of the workspace.
          */
         post: operations["deactivateUser"];
         delete?: never;
@@ -1205,6 +1359,8 @@ export interface paths {
          * @description The user can sign in again and use keys that are still valid; ended sessions stay ended. A user who never set a password gets a new invitation link.
          *
          *     Needs the permission `workspace:admin`.
+         *
+         *     - 404: No such user in this workspace.
          */
         post: operations["reactivateUser"];
         delete?: never;
@@ -1227,6 +1383,10 @@ export interface paths {
          * @description Ends all sessions of the user within 5 seconds. Earlier links become invalid. The present password stays valid until the new link is used. API keys stay valid unless `revoke_api_keys` is true. For an invited user, the link is a new invitation.
          *
          *     Needs the permission `workspace:admin`.
+         *
+         *     - 404: No such user in this workspace.
+         *     - 409: The user is deactivated.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["resetUserPassword"];
         delete?: never;
@@ -1249,6 +1409,9 @@ export interface paths {
          * @description Starts a job for each endpoint with matching dead letters, including deleted endpoints. Jobs are listed and canceled like replays. Without a filter, all dead letters are discarded.
          *
          *     Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This endpoint or delivery does not exist in this workspace and environment.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["discardWebhookDeadLetters"];
         delete?: never;
@@ -1271,6 +1434,10 @@ export interface paths {
          * @description Starts a replay for each endpoint with matching dead letters. Deliveries get a new schedule and are sent oldest first. Without a filter, all dead letters are replayed.
          *
          *     Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This endpoint or delivery does not exist in this workspace and environment.
+         *     - 409: The endpoint in the filter is not enabled, or a replay of it is already running.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["replayWebhookDeadLetters"];
         delete?: never;
@@ -1329,6 +1496,8 @@ export interface paths {
         /**
          * Get a delivery with every attempt
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This delivery does not exist in this workspace and environment.
          */
         get: operations["getWebhookDelivery"];
         put?: never;
@@ -1351,6 +1520,9 @@ export interface paths {
         /**
          * Discard a delivery
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This delivery does not exist in this workspace and environment.
+         *     - 409: The delivery already succeeded.
          */
         post: operations["discardWebhookDelivery"];
         delete?: never;
@@ -1371,6 +1543,9 @@ export interface paths {
         /**
          * Request an extra attempt outside the schedule
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This delivery does not exist in this workspace and environment.
+         *     - 409: The endpoint is not enabled.
          */
         post: operations["retryWebhookDelivery"];
         delete?: never;
@@ -1387,7 +1562,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List endpoints, oldest first
+         * List endpoints, newest first
          * @description Needs the permission `webhooks:manage`.
          */
         get: operations["listWebhookEndpoints"];
@@ -1395,6 +1570,8 @@ export interface paths {
         /**
          * Create an endpoint, without sending anything to it
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["createWebhookEndpoint"];
         delete?: never;
@@ -1413,6 +1590,8 @@ export interface paths {
         /**
          * Get an endpoint
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This endpoint does not exist in this workspace and environment.
          */
         get: operations["getWebhookEndpoint"];
         put?: never;
@@ -1420,6 +1599,8 @@ export interface paths {
         /**
          * Delete an endpoint and discard its pending deliveries
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This endpoint does not exist in this workspace and environment.
          */
         delete: operations["deleteWebhookEndpoint"];
         options?: never;
@@ -1427,6 +1608,9 @@ export interface paths {
         /**
          * Change an endpoint; a new URL has to be verified
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This endpoint does not exist in this workspace and environment.
+         *     - 413: The body is larger than 1 MiB.
          */
         patch: operations["changeWebhookEndpoint"];
         trace?: never;
@@ -1443,6 +1627,8 @@ export interface paths {
         /**
          * Disable an endpoint and hold its pending deliveries
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This endpoint does not exist in this workspace and environment.
          */
         post: operations["disableWebhookEndpoint"];
         delete?: never;
@@ -1463,6 +1649,9 @@ export interface paths {
         /**
          * Enable an endpoint: send live events and pending deliveries
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This endpoint does not exist in this workspace and environment.
+         *     - 409: The endpoint is not verified.
          */
         post: operations["enableWebhookEndpoint"];
         delete?: never;
@@ -1485,6 +1674,10 @@ export interface paths {
          * @description Starts a job that sends events as fast as the endpoint answers, without delaying live events. An endpoint can have only one running replay.
          *
          *     Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This endpoint does not exist in this workspace and environment.
+         *     - 409: The endpoint is not enabled, or a replay of it is already running.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["createWebhookReplay"];
         delete?: never;
@@ -1507,6 +1700,9 @@ export interface paths {
          * @description Every call is recorded in the audit log.
          *
          *     Needs the permission `workspace:admin`.
+         *
+         *     - 404: This endpoint does not exist in this workspace and environment.
+         *     - 409: The secrets were stored under a key that is lost.
          */
         post: operations["revealWebhookSecret"];
         delete?: never;
@@ -1529,6 +1725,9 @@ export interface paths {
          * @description Until the old secret expires, every request is signed with both secrets. At most five secrets are valid at a time.
          *
          *     Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This endpoint does not exist in this workspace and environment.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -1547,6 +1746,8 @@ export interface paths {
         /**
          * Get hourly delivery statistics
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This endpoint does not exist in this workspace and environment.
          */
         get: operations["getWebhookEndpointStats"];
         put?: never;
@@ -1569,6 +1770,10 @@ export interface paths {
         /**
          * Send a sandbox event to an endpoint, with one attempt
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This endpoint does not exist in this workspace and environment.
+         *     - 409: The endpoint is not verified.
+         *     - 413: The body is larger than 1 MiB.
          */
         post: operations["testWebhookEndpoint"];
         delete?: never;
@@ -1589,6 +1794,9 @@ export interface paths {
         /**
          * Verify an endpoint by sending a challenge
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This endpoint does not exist in this workspace and environment.
+         *     - 429: The rate limit, or a limit of challenges, is exceeded; see Retry-After.
          */
         post: operations["verifyWebhookEndpoint"];
         delete?: never;
@@ -1627,6 +1835,8 @@ export interface paths {
         /**
          * Get a replay and its progress
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This replay does not exist in this workspace and environment.
          */
         get: operations["getWebhookReplay"];
         put?: never;
@@ -1649,6 +1859,8 @@ export interface paths {
         /**
          * Cancel a replay; deliveries already taken continue
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This replay does not exist in this workspace and environment.
          */
         post: operations["cancelWebhookReplay"];
         delete?: never;
@@ -1669,6 +1881,9 @@ export interface paths {
         /**
          * Resume a canceled replay
          * @description Needs the permission `webhooks:manage`.
+         *
+         *     - 404: This replay does not exist in this workspace and environment.
+         *     - 409: The replay is completed, the endpoint is not enabled, or another replay is running.
          */
         post: operations["resumeWebhookReplay"];
         delete?: never;
@@ -1678,268 +1893,7 @@ export interface paths {
         trace?: never;
     };
 }
-export interface webhooks {
-    "document.approved": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive document.approved
-         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
-         */
-        post: operations["on_document_approved"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "document.rejected": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive document.rejected
-         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
-         */
-        post: operations["on_document_rejected"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "document.uploaded": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive document.uploaded
-         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
-         */
-        post: operations["on_document_uploaded"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "endpoint.verification": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive the challenge
-         * @description Sent when `verifyWebhookEndpoint` is called.
-         */
-        post: operations["on_endpoint_verification"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "exception.opened": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive exception.opened
-         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
-         */
-        post: operations["on_exception_opened"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "exception.resolved": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive exception.resolved
-         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
-         */
-        post: operations["on_exception_resolved"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "exception.updated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive exception.updated
-         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
-         */
-        post: operations["on_exception_updated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "milestone.recorded": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive milestone.recorded
-         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
-         */
-        post: operations["on_milestone_recorded"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "milestone.retracted": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive milestone.retracted
-         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
-         */
-        post: operations["on_milestone_retracted"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "shipment.created": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive shipment.created
-         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
-         */
-        post: operations["on_shipment_created"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "shipment.updated": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive shipment.updated
-         * @description Sent at least once to enabled endpoints that subscribe to the type. Order is not guaranteed between attempts: order by `data.shipment_version`.
-         */
-        post: operations["on_shipment_updated"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "webhook_delivery.dead_lettered": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive webhook_delivery.dead_lettered
-         * @description Sent at least once to the enabled endpoints of the workspace and environment that subscribe to the type, except the endpoint that the event is about. `listEvents` does not return the event.
-         */
-        post: operations["on_webhook_delivery_dead_lettered"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "webhook_endpoint.failing": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Receive webhook_endpoint.failing
-         * @description Sent at least once to the enabled endpoints of the workspace and environment that subscribe to the type, except the endpoint that the event is about. `listEvents` does not return the event.
-         */
-        post: operations["on_webhook_endpoint_failing"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
+export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Actor: {
@@ -1951,6 +1905,32 @@ export interface components {
              */
             type: "user" | "service_account" | "system";
         };
+        /**
+         * @example {
+         *       "id": "key_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "name": "Nightly import",
+         *       "environment": "live",
+         *       "prefix": "sk_live_0aB1",
+         *       "last_four": "9zY8",
+         *       "owner": {
+         *         "type": "service_account",
+         *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
+         *       },
+         *       "role": "viewer",
+         *       "max_role": null,
+         *       "created_by": {
+         *         "type": "user",
+         *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
+         *       },
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "expires_at": null,
+         *       "last_used_at": null,
+         *       "revoked_at": null,
+         *       "rotated_to": null,
+         *       "version": 1
+         *     }
+         */
         ApiKey: {
             /**
              * Format: date-time
@@ -2074,6 +2054,12 @@ export interface components {
             /** @description Id of the workspace. */
             workspace_id: string;
         };
+        /**
+         * @example {
+         *       "name": "Nightly import",
+         *       "environment": "test"
+         *     }
+         */
         ApiKeyFields: {
             /** @description Environment whose data the key can access. */
             environment: components["schemas"]["Environment"];
@@ -2110,6 +2096,11 @@ export interface components {
             /** @description Cursor of the next page: send it as `cursor`. */
             next_cursor: string | null;
         };
+        /**
+         * @example {
+         *       "grace_seconds": 86400
+         *     }
+         */
         ApiKeyRotation: {
             /**
              * @description Seconds for which the old key stays valid next to the new one; 0 by default.
@@ -2189,7 +2180,7 @@ export interface components {
             type: "user" | "service_account" | "system";
         };
         AuditEntry: {
-            /** @description Actor of the change; for `session.refused`, the user with the e-mail address of the refused sign-in. Somebody else may have sent the request. */
+            /** @description Actor of the change; for `session.refused`, the user with the e-mail address of the refused sign-in. The sender of the request may be another person. */
             actor: components["schemas"]["AuditActor"];
             /** @description IP address of the client; null for the command line. */
             address: string | null;
@@ -2245,7 +2236,15 @@ export interface components {
         /** @enum {string} */
         AuditType: "api_key.created" | "api_key.rotated" | "api_key.revoked" | "document.deleted" | "service_account.created" | "service_account.changed" | "service_account.deactivated" | "service_account.reactivated" | "session.ended" | "session.refused" | "session.started" | "settings.changed" | "user.created" | "user.invited" | "user.joined" | "user.changed" | "user.deactivated" | "user.reactivated" | "user.password_reset_requested" | "user.password_changed" | "webhook_dead_letters.discarded" | "webhook_dead_letters.replayed" | "webhook_delivery.discarded" | "webhook_endpoint.created" | "webhook_endpoint.changed" | "webhook_endpoint.deleted" | "webhook_endpoint.enabled" | "webhook_endpoint.disabled" | "webhook_endpoint.replayed" | "webhook_endpoint.secret_rotated" | "webhook_endpoint.secret_revealed" | "webhook_endpoint.verified" | "webhook_replay.canceled" | "webhook_replay.resumed";
         /** @enum {string} */
-        AutomaticExceptionType: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number";
+        AutomaticExceptionType: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "terminal_hold" | "freight_hold" | "off_route" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "return_to_sender" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number";
+        /**
+         * @example {
+         *       "code": "vessel_departed",
+         *       "occurred_at": "2026-11-21T09:30:00+08:00",
+         *       "master_bill": "MAEU912345678",
+         *       "milestone_external_id": "EVT-9981"
+         *     }
+         */
         BulkMilestone: {
             /**
              * @description Booking number of the shipment.
@@ -2273,10 +2272,25 @@ export interface components {
              */
             external_id?: string | null;
             /**
+             * @description IMO number of the vessel: seven digits with the check digit.
+             * @example 9321483
+             */
+            imo?: string | null;
+            /**
+             * @description Latitude of the goods in degrees, WGS 84; requires `longitude`.
+             * @example 31.3665
+             */
+            latitude?: number | null;
+            /**
              * @description Place as free text; a UN/LOCODE is recognised.
              * @example CNSHA
              */
             location?: string | null;
+            /**
+             * @description Longitude of the goods in degrees, WGS 84; requires `latitude`.
+             * @example 121.6158
+             */
+            longitude?: number | null;
             /**
              * @description Master bill or air waybill of the shipment.
              * @example MAEU912345678
@@ -2290,16 +2304,25 @@ export interface components {
             /** @description Free-text note. */
             note?: string | null;
             /**
-             * Format: date-time
-             * @description Time of the milestone, actual or expected.
+             * @description Time of the milestone. With `timezone`, it needs no offset. A date is allowed if the milestone is not actual.
              * @example 2026-11-21T09:30:00+08:00
              */
             occurred_at: string;
+            /**
+             * @description Number of pieces that the milestone concerns.
+             * @example 12
+             */
+            pieces?: number | null;
             /**
              * @description Reason for the milestone.
              * @example carrier_feed_unavailable
              */
             reason_code?: components["schemas"]["ReasonCode"] | null;
+            /**
+             * @description Time when the source stated the milestone; by default the time of recording.
+             * @example 2026-11-21T02:00:00Z
+             */
+            reported_at?: string | null;
             /** @description Id of the shipment, `shp_…`. */
             shipment_id?: string | null;
             /**
@@ -2308,7 +2331,17 @@ export interface components {
              */
             source?: components["schemas"]["MilestoneSource"] | null;
             /**
-             * @description IANA time zone of the place, for display.
+             * @description Measured temperature of the goods in degrees Celsius.
+             * @example -18.5
+             */
+            temperature_celsius?: number | null;
+            /**
+             * @description Name or code of the terminal.
+             * @example Yangshan Phase IV
+             */
+            terminal?: string | null;
+            /**
+             * @description IANA time zone of the place. In requests, `location` stands for that of the location.
              * @example Asia/Shanghai
              */
             timezone?: string | null;
@@ -2336,6 +2369,18 @@ export interface components {
              */
             status: number;
         };
+        /**
+         * @example {
+         *       "milestones": [
+         *         {
+         *           "master_bill": "MAEU912345678",
+         *           "code": "vessel_departed",
+         *           "occurred_at": "2026-11-21T09:30:00+08:00",
+         *           "milestone_external_id": "EVT-9981"
+         *         }
+         *       ]
+         *     }
+         */
         BulkMilestones: {
             /** @description Milestones, each like the body of `POST /v1/shipments/{id}/milestones`, with a field that identifies the shipment. */
             milestones: components["schemas"]["BulkMilestone"][];
@@ -2359,6 +2404,58 @@ export interface components {
              */
             status: number;
         };
+        /**
+         * @example {
+         *       "shipments": [
+         *         {
+         *           "carrier_scac": "MAEU",
+         *           "origin_port": "CNSHA",
+         *           "destination_port": "NLRTM",
+         *           "etd": "2026-11-21T09:30:00Z",
+         *           "eta": "2026-12-19T18:00:00Z",
+         *           "external_id": "TMS-2026-000181",
+         *           "mode": "ocean",
+         *           "load_type": "fcl",
+         *           "house_bill": "HBL-77120",
+         *           "master_bill": "MAEU912345678",
+         *           "booking_number": "BKG-55012",
+         *           "incoterm": "FOB",
+         *           "container_numbers": [
+         *             "CSQU3054383"
+         *           ],
+         *           "shipper": {
+         *             "name": "Acme Electronics Ltd",
+         *             "external_id": "CUST-1042"
+         *           },
+         *           "consignee": {
+         *             "name": "Acme Electronics Ltd",
+         *             "external_id": "CUST-1042"
+         *           },
+         *           "references": [
+         *             {
+         *               "type": "purchase_order",
+         *               "value": "PO-88213"
+         *             }
+         *           ],
+         *           "metadata": {
+         *             "cost_centre": "4711"
+         *           },
+         *           "legs": [
+         *             {
+         *               "carrier_scac": "MAEU",
+         *               "origin_port": "CNSHA",
+         *               "destination_port": "NLRTM",
+         *               "etd": "2026-11-21T09:30:00Z",
+         *               "eta": "2026-12-19T18:00:00Z",
+         *               "mode": "ocean",
+         *               "vessel": "Maersk Honam",
+         *               "voyage": "412W"
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
         BulkShipments: {
             /** @description Shipments, each like the body of `POST /v1/shipments`. */
             shipments: components["schemas"]["ShipmentFields"][];
@@ -2370,9 +2467,33 @@ export interface components {
             warnings: components["schemas"]["Warning"][];
         };
         /** @enum {string} */
-        CanonicalMilestoneCode: "booking_confirmed" | "booking_cancelled" | "empty_picked_up" | "cargo_stuffed" | "picked_up" | "received_at_origin" | "gated_in" | "export_customs_cleared" | "loaded_on_vessel" | "vessel_departed" | "flight_departed" | "rail_loaded" | "rail_departed" | "transshipment_arrived" | "transshipment_discharged" | "transshipment_loaded" | "transshipment_departed" | "border_crossed" | "in_transit_checkpoint" | "vessel_arrived" | "vessel_berthed" | "flight_arrived" | "discharged" | "rail_arrived" | "rail_unloaded" | "arrived_at_destination" | "customs_hold" | "customs_inspection" | "import_customs_cleared" | "carrier_released" | "arrival_notice_issued" | "available_for_pickup" | "unavailable_for_pickup" | "gated_out" | "out_for_delivery" | "delivery_attempted" | "delivered" | "cargo_stripped" | "empty_returned" | "returned_to_shipper";
+        CanonicalMilestoneCode: "booking_confirmed" | "booking_cancelled" | "empty_picked_up" | "cargo_stuffed" | "picked_up" | "received_at_origin" | "gated_in" | "export_customs_cleared" | "loaded_on_vessel" | "vessel_departed" | "flight_departed" | "rail_loaded" | "rail_departed" | "transshipment_arrived" | "transshipment_discharged" | "transshipment_loaded" | "transshipment_departed" | "border_crossed" | "in_transit_checkpoint" | "status_note" | "vessel_arrived" | "vessel_berthed" | "flight_arrived" | "discharged" | "rail_arrived" | "rail_unloaded" | "arrived_at_destination" | "customs_hold" | "customs_inspection" | "terminal_hold" | "terminal_released" | "import_customs_cleared" | "freight_hold" | "freight_released" | "carrier_released" | "arrival_notice_issued" | "available_for_pickup" | "unavailable_for_pickup" | "gated_out" | "out_for_delivery" | "delivery_attempted" | "return_started" | "delivered" | "cargo_stripped" | "empty_returned" | "empty_loaded" | "empty_discharged" | "returned_to_shipper";
         /** @enum {string} */
         Classifier: "actual" | "estimated" | "planned";
+        /**
+         * @example {
+         *       "number": "CSQU3054383",
+         *       "valid_check_digit": true,
+         *       "size_type": null,
+         *       "seal_number": null,
+         *       "status": "in_transit",
+         *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+         *       "last_milestone": {
+         *         "id": "mst_sandbox2sandbox2sandbox2aa1",
+         *         "code": "vessel_departed",
+         *         "label": "Vessel departed",
+         *         "location": "CNSHA",
+         *         "occurred_at": "2026-11-19T11:30:00.000Z"
+         *       },
+         *       "discharged_at": null,
+         *       "available_at": null,
+         *       "gated_out_at": null,
+         *       "delivered_at": null,
+         *       "empty_returned_at": null,
+         *       "last_free_day": null,
+         *       "empty_return_by": null
+         *     }
+         */
         Container: {
             /**
              * Format: date-time
@@ -2432,6 +2553,14 @@ export interface components {
             /** @description True if the check digit is correct; null if this kind of number has none. */
             valid_check_digit: boolean | null;
         };
+        /**
+         * @example {
+         *       "size_type": "45G1",
+         *       "seal_number": "ML-CN4831977",
+         *       "last_free_day": "2026-12-24",
+         *       "empty_return_by": "2027-01-04"
+         *     }
+         */
         ContainerPatch: {
             /**
              * Format: date
@@ -2517,6 +2646,26 @@ export interface components {
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
+        /**
+         * @example {
+         *       "user": {
+         *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *         "name": "Acme Electronics Ltd",
+         *         "email": "jo@example.com"
+         *       },
+         *       "service_account": null,
+         *       "workspace": {
+         *         "id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *         "name": "Acme Electronics Ltd"
+         *       },
+         *       "role": "viewer",
+         *       "permissions": [
+         *         "shipments:read"
+         *       ],
+         *       "environment": "live",
+         *       "expires_at": "2026-11-23T09:30:00.000Z"
+         *     }
+         */
         CredentialsHolder: {
             /** @description Environment of the key; for a session, the value of the header Environment. */
             environment: components["schemas"]["Environment"];
@@ -2555,6 +2704,30 @@ export interface components {
         };
         /** @enum {string} */
         DeliveryStatus: "pending" | "retrying" | "succeeded" | "dead_lettered" | "discarded";
+        /**
+         * @example {
+         *       "id": "doc_sandbox2sandbox2sandbox2aa1",
+         *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *       "type": "bill_of_lading",
+         *       "status": "uploaded",
+         *       "file_name": "bill-of-lading.pdf",
+         *       "content_type": "application/pdf",
+         *       "size_bytes": 182044,
+         *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+         *       "uploaded_by": {
+         *         "type": "user",
+         *         "id": "usr_sandbox"
+         *       },
+         *       "created_at": "2026-11-23T06:30:00.000Z",
+         *       "uploaded_at": "2026-11-23T06:30:00.000Z",
+         *       "reviewed_by": null,
+         *       "reviewed_at": null,
+         *       "rejection_reason": null,
+         *       "replaces_document_id": null,
+         *       "replaced_by_document_id": null,
+         *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
+         *     }
+         */
         Document: {
             /**
              * @description SHA-256 of the file, in hexadecimal digits; lower case in responses.
@@ -2618,6 +2791,46 @@ export interface components {
             /** @description Actor that uploaded the file or requested the upload URL. */
             uploaded_by: components["schemas"]["Actor"];
         };
+        /**
+         * @example {
+         *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "type": "document.approved",
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "api_version": "2026-11-01",
+         *       "environment": "live",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "data": {
+         *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *         "external_id": "PO-SANDBOX-1",
+         *         "shipment_version": 7,
+         *         "document": {
+         *           "id": "doc_sandbox2sandbox2sandbox2aa1",
+         *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *           "type": "bill_of_lading",
+         *           "status": "approved",
+         *           "file_name": "bill-of-lading.pdf",
+         *           "content_type": "application/pdf",
+         *           "size_bytes": 182044,
+         *           "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+         *           "uploaded_by": {
+         *             "type": "user",
+         *             "id": "usr_sandbox"
+         *           },
+         *           "created_at": "2026-11-23T06:30:00.000Z",
+         *           "uploaded_at": "2026-11-23T06:30:00.000Z",
+         *           "reviewed_by": {
+         *             "type": "user",
+         *             "id": "usr_sandbox"
+         *           },
+         *           "reviewed_at": "2026-11-23T09:30:00.000Z",
+         *           "rejection_reason": null,
+         *           "replaces_document_id": null,
+         *           "replaced_by_document_id": null,
+         *           "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
+         *         }
+         *       }
+         *     }
+         */
         DocumentApprovedEvent: {
             /**
              * @description Version of the event format.
@@ -2646,11 +2859,8 @@ export interface components {
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /**
-             * @description True for a test event; absent for other events.
-             * @enum {boolean}
-             */
-            sandbox?: true;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
             /**
              * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2660,7 +2870,13 @@ export interface components {
             workspace_id: string;
         };
         /** @enum {string} */
-        DocumentContentType: "application/pdf" | "image/png" | "image/jpeg" | "image/tiff" | "text/csv" | "text/plain" | "application/xml" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+        DocumentContentType: "application/pdf" | "image/png" | "image/jpeg" | "image/tiff" | "image/heic" | "image/webp" | "text/csv" | "text/plain" | "application/xml" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" | "message/rfc822" | "application/vnd.ms-outlook";
+        /**
+         * @example {
+         *       "type": "commercial_invoice",
+         *       "file": "The bytes of bill-of-lading.pdf"
+         *     }
+         */
         DocumentForm: {
             /**
              * Format: binary
@@ -2683,6 +2899,46 @@ export interface components {
             /** @description Cursor of the next page: send it as `cursor`. */
             next_cursor: string | null;
         };
+        /**
+         * @example {
+         *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "type": "document.rejected",
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "api_version": "2026-11-01",
+         *       "environment": "live",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "data": {
+         *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *         "external_id": "PO-SANDBOX-1",
+         *         "shipment_version": 7,
+         *         "document": {
+         *           "id": "doc_sandbox2sandbox2sandbox2aa1",
+         *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *           "type": "bill_of_lading",
+         *           "status": "rejected",
+         *           "file_name": "bill-of-lading.pdf",
+         *           "content_type": "application/pdf",
+         *           "size_bytes": 182044,
+         *           "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+         *           "uploaded_by": {
+         *             "type": "user",
+         *             "id": "usr_sandbox"
+         *           },
+         *           "created_at": "2026-11-23T06:30:00.000Z",
+         *           "uploaded_at": "2026-11-23T06:30:00.000Z",
+         *           "reviewed_by": {
+         *             "type": "user",
+         *             "id": "usr_sandbox"
+         *           },
+         *           "reviewed_at": "2026-11-23T09:30:00.000Z",
+         *           "rejection_reason": "The second page is missing.",
+         *           "replaces_document_id": null,
+         *           "replaced_by_document_id": null,
+         *           "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
+         *         }
+         *       }
+         *     }
+         */
         DocumentRejectedEvent: {
             /**
              * @description Version of the event format.
@@ -2711,11 +2967,8 @@ export interface components {
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /**
-             * @description True for a test event; absent for other events.
-             * @enum {boolean}
-             */
-            sandbox?: true;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
             /**
              * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2724,6 +2977,11 @@ export interface components {
             /** @description Id of the workspace. */
             workspace_id: string;
         };
+        /**
+         * @example {
+         *       "reason": "Page 2 is missing."
+         *     }
+         */
         DocumentRejection: {
             /**
              * @description Reason for the rejection, for the person who uploads a better document.
@@ -2735,6 +2993,39 @@ export interface components {
         DocumentStatus: "pending_upload" | "uploaded" | "approved" | "rejected" | "expired" | "deleted";
         /** @enum {string} */
         DocumentType: "bill_of_lading" | "house_bill" | "sea_waybill" | "air_waybill" | "commercial_invoice" | "packing_list" | "certificate_of_origin" | "booking_confirmation" | "shipping_instructions" | "arrival_notice" | "delivery_order" | "proof_of_delivery" | "customs_entry" | "verified_gross_mass" | "dangerous_goods_declaration" | "inspection_certificate" | "phytosanitary_certificate" | "insurance_certificate" | "freight_invoice" | "photo" | "other";
+        /**
+         * @example {
+         *       "id": "doc_sandbox2sandbox2sandbox2aa1",
+         *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *       "type": "bill_of_lading",
+         *       "status": "pending_upload",
+         *       "file_name": "bill-of-lading.pdf",
+         *       "content_type": "application/pdf",
+         *       "size_bytes": 182044,
+         *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+         *       "uploaded_by": {
+         *         "type": "user",
+         *         "id": "usr_sandbox"
+         *       },
+         *       "created_at": "2026-11-23T06:30:00.000Z",
+         *       "uploaded_at": null,
+         *       "reviewed_by": null,
+         *       "reviewed_at": null,
+         *       "rejection_reason": null,
+         *       "replaces_document_id": null,
+         *       "replaced_by_document_id": null,
+         *       "download_url": null,
+         *       "warnings": [],
+         *       "upload": {
+         *         "method": "PUT",
+         *         "url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/content?token=0aB1cD2eF3gH4iJ5kL6mN7oP",
+         *         "headers": {
+         *           "content-type": "application/pdf"
+         *         },
+         *         "expires_at": "2026-11-23T09:45:00.000Z"
+         *       }
+         *     }
+         */
         DocumentUpload: {
             /**
              * @description SHA-256 of the file, in hexadecimal digits; lower case in responses.
@@ -2802,6 +3093,43 @@ export interface components {
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
+        /**
+         * @example {
+         *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "type": "document.uploaded",
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "api_version": "2026-11-01",
+         *       "environment": "live",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "data": {
+         *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *         "external_id": "PO-SANDBOX-1",
+         *         "shipment_version": 7,
+         *         "document": {
+         *           "id": "doc_sandbox2sandbox2sandbox2aa1",
+         *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *           "type": "bill_of_lading",
+         *           "status": "uploaded",
+         *           "file_name": "bill-of-lading.pdf",
+         *           "content_type": "application/pdf",
+         *           "size_bytes": 182044,
+         *           "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+         *           "uploaded_by": {
+         *             "type": "user",
+         *             "id": "usr_sandbox"
+         *           },
+         *           "created_at": "2026-11-23T06:30:00.000Z",
+         *           "uploaded_at": "2026-11-23T06:30:00.000Z",
+         *           "reviewed_by": null,
+         *           "reviewed_at": null,
+         *           "rejection_reason": null,
+         *           "replaces_document_id": null,
+         *           "replaced_by_document_id": null,
+         *           "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
+         *         }
+         *       }
+         *     }
+         */
         DocumentUploadedEvent: {
             /**
              * @description Version of the event format.
@@ -2830,11 +3158,8 @@ export interface components {
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /**
-             * @description True for a test event; absent for other events.
-             * @enum {boolean}
-             */
-            sandbox?: true;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
             /**
              * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -2843,6 +3168,15 @@ export interface components {
             /** @description Id of the workspace. */
             workspace_id: string;
         };
+        /**
+         * @example {
+         *       "type": "commercial_invoice",
+         *       "file_name": "invoice-4711.pdf",
+         *       "content_type": "application/pdf",
+         *       "size_bytes": 48213,
+         *       "checksum_sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+         *     }
+         */
         DocumentUploadFields: {
             /**
              * @description SHA-256 of the file, in hexadecimal digits; lower case in responses.
@@ -2937,26 +3271,10 @@ export interface components {
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
-        /** @description Challenge to verify that the receiver owns the endpoint. */
-        EndpointVerification: {
-            api_version: string;
-            /** Format: date-time */
-            created_at: string;
-            data: {
-                challenge: string;
-            };
-            id: string;
-            /** @constant */
-            type: "endpoint.verification";
-        };
         /** @enum {string} */
         Environment: "live" | "test";
-        Error: {
-            /** @description The error. */
-            error: components["schemas"]["ErrorDetail"];
-        };
         /** @enum {string} */
-        ErrorCode: "validation_failed" | "unknown_parameter" | "malformed_json" | "body_too_large" | "storage_quota_exceeded" | "unsupported_media_type" | "invalid_cursor" | "external_id_immutable" | "reference_required" | "limit_exceeded" | "size_mismatch" | "checksum_mismatch" | "unsupported_document_type" | "empty_file" | "malformed_multipart" | "range_not_satisfiable" | "invalid_consistency_token" | "method_not_allowed" | "request_timeout" | "expectation_failed" | "headers_too_large" | "missing_api_key" | "invalid_api_key" | "invalid_credentials" | "invalid_session" | "permission_denied" | "invalid_upload_url" | "csrf" | "not_found" | "ambiguous_shipment" | "already_delivered" | "cancelled_by_milestone" | "milestone_retracted" | "milestone_exists" | "exception_resolved" | "document_not_pending" | "document_not_uploaded" | "document_damaged" | "document_reviewed" | "document_replaced" | "upload_missing" | "workspace_exists" | "user_exists" | "user_not_active" | "last_admin" | "key_not_active" | "too_many_keys" | "idempotency_key_reused" | "idempotency_in_progress" | "endpoint_not_verified" | "endpoint_not_enabled" | "secret_unreadable" | "delivery_succeeded" | "replay_running" | "replay_completed" | "precondition_failed" | "rate_limited" | "too_many_streams" | "storage_full" | "busy" | "unavailable" | "read_model_behind" | "internal_error";
+        ErrorCode: "validation_failed" | "unknown_parameter" | "malformed_json" | "body_too_large" | "storage_quota_exceeded" | "unsupported_media_type" | "invalid_cursor" | "external_id_immutable" | "reference_required" | "limit_exceeded" | "size_mismatch" | "checksum_mismatch" | "unsupported_document_type" | "empty_file" | "malformed_multipart" | "range_not_satisfiable" | "invalid_consistency_token" | "method_not_allowed" | "method_not_implemented" | "request_timeout" | "expectation_failed" | "headers_too_large" | "missing_api_key" | "invalid_api_key" | "invalid_credentials" | "invalid_session" | "permission_denied" | "invalid_upload_url" | "csrf" | "not_found" | "no_open_shipment" | "ambiguous_shipment" | "already_delivered" | "cancelled_by_milestone" | "milestone_retracted" | "milestone_exists" | "exception_resolved" | "document_not_pending" | "document_not_uploaded" | "document_damaged" | "document_reviewed" | "document_replaced" | "upload_missing" | "workspace_exists" | "user_exists" | "user_not_active" | "last_admin" | "key_not_active" | "too_many_keys" | "idempotency_key_reused" | "idempotency_in_progress" | "endpoint_not_verified" | "endpoint_not_enabled" | "secret_unreadable" | "delivery_succeeded" | "replay_running" | "replay_completed" | "precondition_failed" | "rate_limited" | "too_many_streams" | "storage_full" | "busy" | "unavailable" | "read_model_behind" | "internal_error";
         ErrorDetail: {
             /** @description Stable error code; see /docs/errors. */
             code: components["schemas"]["ErrorCode"];
@@ -2971,19 +3289,25 @@ export interface components {
             /** @description Category of the error. */
             type: components["schemas"]["ErrorType"];
         };
+        ErrorResponse: {
+            /** @description The error. */
+            error: components["schemas"]["ErrorDetail"];
+        };
         /** @enum {string} */
         ErrorType: "invalid_request" | "authentication" | "permission" | "not_found" | "conflict" | "rate_limit" | "internal";
         EtaChange: {
             /**
              * Format: date-time
-             * @description New estimated arrival. UTC with milliseconds.
+             * @description New ETA. UTC with milliseconds.
              */
             eta: string | null;
+            /** @description Precision of `eta`. */
+            eta_precision: components["schemas"]["TimePrecision"];
             /** @description Milestone with the new estimate. */
             milestone_id: string | null;
             /**
              * Format: date-time
-             * @description Former estimated arrival. UTC with milliseconds.
+             * @description Former ETA. UTC with milliseconds.
              */
             previous_eta: string | null;
             /** @description Reason for the new estimate. */
@@ -3020,80 +3344,13 @@ export interface components {
             next_cursor: string | null;
         };
         /** @enum {string} */
-        EventType: "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered";
-        Exception: {
-            /**
-             * Format: date-time
-             * @description Time of the first acknowledgement. UTC with milliseconds.
-             */
-            acknowledged_at: string | null;
-            /**
-             * @description Person responsible, as your system names them.
-             * @example kim@example.com
-             */
-            assignee: string | null;
-            /**
-             * @description Container that the exception concerns; null if it concerns the whole shipment.
-             * @example CSQU3054383
-             */
-            container_number: string | null;
-            /**
-             * @description Human-readable description of the problem.
-             * @example The left door does not close.
-             */
-            detail: string | null;
-            /**
-             * @description Origin of the exception.
-             * @enum {string}
-             */
-            detected_by: "system" | "manual" | "carrier";
-            /** @description Service-assigned identifier. */
-            id: string;
-            /** @description Values measured by the rule. */
-            metrics: {
-                [key: string]: unknown;
-            };
-            /** @description Milestone of the shipment that shows the problem. */
-            milestone_id: string | null;
-            /**
-             * Format: date-time
-             * @description Time of opening. UTC with milliseconds.
-             */
-            opened_at: string;
-            /**
-             * @description Reason given by the milestone or by the person who opened the exception.
-             * @example equipment_shortage
-             */
-            reason_code: components["schemas"]["ReasonCode"] | null;
-            /** @description Resolution of the exception; null while it is unresolved. */
-            resolution: components["schemas"]["ExceptionResolution"] | null;
-            /**
-             * Format: date-time
-             * @description Time of the resolution. UTC with milliseconds.
-             */
-            resolved_at: string | null;
-            /** @description Rule that opened the exception; null if a person opened it. */
-            rule: components["schemas"]["AutomaticExceptionType"] | null;
-            /**
-             * @description Severity; `medium` by default.
-             * @example high
-             */
-            severity: components["schemas"]["Severity"];
-            /** @description Id of the shipment. */
-            shipment_id: string;
-            /** @description Processing status of the exception. */
-            status: components["schemas"]["ExceptionStatus"];
-            /**
-             * @description Title; by default the label of the type.
-             * @example Door bent
-             */
-            title: string;
-            /**
-             * @description Type of the exception.
-             * @example container_damage
-             */
-            type: components["schemas"]["ExceptionType"];
-        };
+        EventTypeName: "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered";
+        /**
+         * @example {
+         *       "assignee": "kim@example.com",
+         *       "note": "The broker is handling it."
+         *     }
+         */
         ExceptionAcknowledgement: {
             /**
              * @description Person responsible. If omitted, the assignee stays unchanged.
@@ -3106,6 +3363,17 @@ export interface components {
              */
             note?: string | null;
         };
+        /**
+         * @example {
+         *       "container_number": "CSQU3054383",
+         *       "type": "container_damage",
+         *       "severity": "high",
+         *       "title": "Door bent",
+         *       "detail": "The left door does not close.",
+         *       "reason_code": "equipment_shortage",
+         *       "assignee": "kim@example.com"
+         *     }
+         */
         ExceptionFields: {
             /**
              * @description Person responsible, as your system names them.
@@ -3145,6 +3413,45 @@ export interface components {
              */
             type: components["schemas"]["ExceptionType"];
         };
+        /**
+         * @example {
+         *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "type": "exception.opened",
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "api_version": "2026-11-01",
+         *       "environment": "live",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "data": {
+         *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *         "external_id": "PO-SANDBOX-1",
+         *         "shipment_version": 7,
+         *         "exception": {
+         *           "id": "exc_sandbox2sandbox2sandbox2aa1",
+         *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *           "container_number": null,
+         *           "type": "eta_slip",
+         *           "severity": "medium",
+         *           "status": "open",
+         *           "title": "ETA slipped",
+         *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+         *           "detected_by": "system",
+         *           "rule": "eta_slip",
+         *           "milestone_id": null,
+         *           "reason_code": null,
+         *           "assignee": null,
+         *           "metrics": {
+         *             "slip_hours": 30,
+         *             "eta": "2026-12-14T15:30:00.000Z",
+         *             "original_eta": "2026-12-13T09:30:00.000Z"
+         *           },
+         *           "resolution": null,
+         *           "opened_at": "2026-11-23T07:30:00.000Z",
+         *           "acknowledged_at": null,
+         *           "resolved_at": null
+         *         }
+         *       }
+         *     }
+         */
         ExceptionOpenedEvent: {
             /**
              * @description Version of the event format.
@@ -3158,7 +3465,7 @@ export interface components {
             created_at: string;
             data: {
                 /** @description The resource after the event. */
-                exception: components["schemas"]["Exception"];
+                exception: components["schemas"]["ShipmentException"];
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
                 /** @description Id of the shipment. */
@@ -3173,11 +3480,8 @@ export interface components {
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /**
-             * @description True for a test event; absent for other events.
-             * @enum {boolean}
-             */
-            sandbox?: true;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
             /**
              * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -3188,7 +3492,7 @@ export interface components {
         };
         ExceptionPage: {
             /** @description The exceptions of this page. */
-            data: components["schemas"]["Exception"][];
+            data: components["schemas"]["ShipmentException"][];
             /** @description True if there is a next page. */
             has_more: boolean;
             /** @description Cursor of the next page: send it as `cursor` with the same filters and sort order. */
@@ -3202,6 +3506,12 @@ export interface components {
             /** @description Free-text note. */
             note: string | null;
         };
+        /**
+         * @example {
+         *       "code": "waived",
+         *       "note": "Repaired at the depot."
+         *     }
+         */
         ExceptionResolutionFields: {
             /**
              * @description Reason for the resolution; `fixed` by default.
@@ -3214,6 +3524,52 @@ export interface components {
              */
             note?: string | null;
         };
+        /**
+         * @example {
+         *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "type": "exception.resolved",
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "api_version": "2026-11-01",
+         *       "environment": "live",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "data": {
+         *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *         "external_id": "PO-SANDBOX-1",
+         *         "shipment_version": 7,
+         *         "exception": {
+         *           "id": "exc_sandbox2sandbox2sandbox2aa1",
+         *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *           "container_number": null,
+         *           "type": "eta_slip",
+         *           "severity": "medium",
+         *           "status": "resolved",
+         *           "title": "ETA slipped",
+         *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+         *           "detected_by": "system",
+         *           "rule": "eta_slip",
+         *           "milestone_id": null,
+         *           "reason_code": null,
+         *           "assignee": "kim@example.com",
+         *           "metrics": {
+         *             "slip_hours": 30,
+         *             "eta": "2026-12-14T15:30:00.000Z",
+         *             "original_eta": "2026-12-13T09:30:00.000Z"
+         *           },
+         *           "resolution": {
+         *             "code": "fixed",
+         *             "note": "Consignee informed.",
+         *             "by": {
+         *               "type": "user",
+         *               "id": "usr_sandbox"
+         *             }
+         *           },
+         *           "opened_at": "2026-11-23T07:30:00.000Z",
+         *           "acknowledged_at": "2026-11-23T08:30:00.000Z",
+         *           "resolved_at": "2026-11-23T09:30:00.000Z"
+         *         }
+         *       }
+         *     }
+         */
         ExceptionResolvedEvent: {
             /**
              * @description Version of the event format.
@@ -3227,7 +3583,7 @@ export interface components {
             created_at: string;
             data: {
                 /** @description The resource after the event. */
-                exception: components["schemas"]["Exception"];
+                exception: components["schemas"]["ShipmentException"];
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
                 /** @description Id of the shipment. */
@@ -3242,11 +3598,8 @@ export interface components {
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /**
-             * @description True for a test event; absent for other events.
-             * @enum {boolean}
-             */
-            sandbox?: true;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
             /**
              * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -3278,6 +3631,144 @@ export interface components {
             /** @description Severity of the opened exception. */
             severity: components["schemas"]["Severity"];
         };
+        /**
+         * @example {
+         *       "eta_slip": {
+         *         "enabled": true,
+         *         "after_hours": 24,
+         *         "by_mode": {
+         *           "air": 4,
+         *           "road": 4
+         *         },
+         *         "before_hours": null,
+         *         "severity": "medium"
+         *       },
+         *       "departure_overdue": {
+         *         "enabled": true,
+         *         "after_hours": 12,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "medium"
+         *       },
+         *       "arrival_overdue": {
+         *         "enabled": true,
+         *         "after_hours": 12,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "medium"
+         *       },
+         *       "no_update": {
+         *         "enabled": true,
+         *         "after_hours": 168,
+         *         "by_mode": {
+         *           "air": 48,
+         *           "road": 48,
+         *           "rail": 72,
+         *           "courier": 48
+         *         },
+         *         "before_hours": null,
+         *         "severity": "low"
+         *       },
+         *       "missed_connection": {
+         *         "enabled": true,
+         *         "after_hours": 12,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "high"
+         *       },
+         *       "customs_hold": {
+         *         "enabled": true,
+         *         "after_hours": null,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "high"
+         *       },
+         *       "terminal_hold": {
+         *         "enabled": true,
+         *         "after_hours": null,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "medium"
+         *       },
+         *       "freight_hold": {
+         *         "enabled": true,
+         *         "after_hours": null,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "medium"
+         *       },
+         *       "off_route": {
+         *         "enabled": true,
+         *         "after_hours": null,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "medium"
+         *       },
+         *       "demurrage_risk": {
+         *         "enabled": true,
+         *         "after_hours": 96,
+         *         "by_mode": {},
+         *         "before_hours": 48,
+         *         "severity": "high"
+         *       },
+         *       "detention_risk": {
+         *         "enabled": true,
+         *         "after_hours": 240,
+         *         "by_mode": {},
+         *         "before_hours": 48,
+         *         "severity": "medium"
+         *       },
+         *       "missing_document": {
+         *         "enabled": true,
+         *         "after_hours": null,
+         *         "by_mode": {},
+         *         "before_hours": 72,
+         *         "severity": "medium"
+         *       },
+         *       "document_rejected": {
+         *         "enabled": true,
+         *         "after_hours": null,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "medium"
+         *       },
+         *       "delivery_failed": {
+         *         "enabled": true,
+         *         "after_hours": null,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "medium"
+         *       },
+         *       "return_to_sender": {
+         *         "enabled": true,
+         *         "after_hours": null,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "high"
+         *       },
+         *       "milestone_conflict": {
+         *         "enabled": true,
+         *         "after_hours": null,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "low"
+         *       },
+         *       "movement_after_cancel": {
+         *         "enabled": true,
+         *         "after_hours": null,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "high"
+         *       },
+         *       "invalid_container_number": {
+         *         "enabled": true,
+         *         "after_hours": null,
+         *         "by_mode": {},
+         *         "before_hours": null,
+         *         "severity": "low"
+         *       }
+         *     }
+         */
         ExceptionSettingsByType: {
             /** @description Settings for exceptions of type `arrival_overdue`. */
             arrival_overdue: components["schemas"]["ExceptionSettings"];
@@ -3295,6 +3786,8 @@ export interface components {
             document_rejected: components["schemas"]["ExceptionSettings"];
             /** @description Settings for exceptions of type `eta_slip`. */
             eta_slip: components["schemas"]["ExceptionSettings"];
+            /** @description Settings for exceptions of type `freight_hold`. */
+            freight_hold: components["schemas"]["ExceptionSettings"];
             /** @description Settings for exceptions of type `invalid_container_number`. */
             invalid_container_number: components["schemas"]["ExceptionSettings"];
             /** @description Settings for exceptions of type `milestone_conflict`. */
@@ -3307,6 +3800,12 @@ export interface components {
             movement_after_cancel: components["schemas"]["ExceptionSettings"];
             /** @description Settings for exceptions of type `no_update`. */
             no_update: components["schemas"]["ExceptionSettings"];
+            /** @description Settings for exceptions of type `off_route`. */
+            off_route: components["schemas"]["ExceptionSettings"];
+            /** @description Settings for exceptions of type `return_to_sender`. */
+            return_to_sender: components["schemas"]["ExceptionSettings"];
+            /** @description Settings for exceptions of type `terminal_hold`. */
+            terminal_hold: components["schemas"]["ExceptionSettings"];
         };
         ExceptionSettingsChanges: {
             /**
@@ -3348,6 +3847,8 @@ export interface components {
             document_rejected?: components["schemas"]["ExceptionSettingsChanges"] | null;
             /** @description Settings for exceptions of type `eta_slip`. */
             eta_slip?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Settings for exceptions of type `freight_hold`. */
+            freight_hold?: components["schemas"]["ExceptionSettingsChanges"] | null;
             /** @description Settings for exceptions of type `invalid_container_number`. */
             invalid_container_number?: components["schemas"]["ExceptionSettingsChanges"] | null;
             /** @description Settings for exceptions of type `milestone_conflict`. */
@@ -3360,11 +3861,56 @@ export interface components {
             movement_after_cancel?: components["schemas"]["ExceptionSettingsChanges"] | null;
             /** @description Settings for exceptions of type `no_update`. */
             no_update?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Settings for exceptions of type `off_route`. */
+            off_route?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Settings for exceptions of type `return_to_sender`. */
+            return_to_sender?: components["schemas"]["ExceptionSettingsChanges"] | null;
+            /** @description Settings for exceptions of type `terminal_hold`. */
+            terminal_hold?: components["schemas"]["ExceptionSettingsChanges"] | null;
         };
         /** @enum {string} */
         ExceptionStatus: "open" | "acknowledged" | "resolved";
         /** @enum {string} */
-        ExceptionType: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | "freight_hold" | "terminal_hold" | "container_damage" | "cargo_damage" | "shortage" | "temperature_excursion" | "seal_broken" | "delivery_refused" | "lost" | "other";
+        ExceptionType: "eta_slip" | "departure_overdue" | "arrival_overdue" | "no_update" | "missed_connection" | "customs_hold" | "terminal_hold" | "freight_hold" | "off_route" | "demurrage_risk" | "detention_risk" | "missing_document" | "document_rejected" | "delivery_failed" | "return_to_sender" | "milestone_conflict" | "movement_after_cancel" | "invalid_container_number" | "container_damage" | "cargo_damage" | "shortage" | "temperature_excursion" | "seal_broken" | "delivery_refused" | "lost" | "other";
+        /**
+         * @example {
+         *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "type": "exception.updated",
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "api_version": "2026-11-01",
+         *       "environment": "live",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "data": {
+         *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *         "external_id": "PO-SANDBOX-1",
+         *         "shipment_version": 7,
+         *         "exception": {
+         *           "id": "exc_sandbox2sandbox2sandbox2aa1",
+         *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *           "container_number": null,
+         *           "type": "eta_slip",
+         *           "severity": "medium",
+         *           "status": "acknowledged",
+         *           "title": "ETA slipped",
+         *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+         *           "detected_by": "system",
+         *           "rule": "eta_slip",
+         *           "milestone_id": null,
+         *           "reason_code": null,
+         *           "assignee": "kim@example.com",
+         *           "metrics": {
+         *             "slip_hours": 30,
+         *             "eta": "2026-12-14T15:30:00.000Z",
+         *             "original_eta": "2026-12-13T09:30:00.000Z"
+         *           },
+         *           "resolution": null,
+         *           "opened_at": "2026-11-23T07:30:00.000Z",
+         *           "acknowledged_at": "2026-11-23T08:30:00.000Z",
+         *           "resolved_at": null
+         *         }
+         *       }
+         *     }
+         */
         ExceptionUpdatedEvent: {
             /**
              * @description Version of the event format.
@@ -3378,7 +3924,7 @@ export interface components {
             created_at: string;
             data: {
                 /** @description The resource after the event. */
-                exception: components["schemas"]["Exception"];
+                exception: components["schemas"]["ShipmentException"];
                 /** @description Your own reference of the shipment. */
                 external_id: string | null;
                 /** @description Id of the shipment. */
@@ -3393,11 +3939,8 @@ export interface components {
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /**
-             * @description True for a test event; absent for other events.
-             * @enum {boolean}
-             */
-            sandbox?: true;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
             /**
              * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -3513,6 +4056,24 @@ export interface components {
             /** @description Type of the exception. */
             type: components["schemas"]["ExceptionType"];
         };
+        /**
+         * @example {
+         *       "result": "counted",
+         *       "rule": "status_of_code",
+         *       "counts_as": "in_transit",
+         *       "milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+         *       "code": "vessel_departed",
+         *       "classifier": "actual",
+         *       "occurred_at": "2026-11-23T09:30:00.000Z",
+         *       "location": "CNSHA",
+         *       "container_number": "CSQU3054383",
+         *       "sets": [
+         *         "status",
+         *         "atd"
+         *       ],
+         *       "containers": []
+         *     }
+         */
         ExplainedMilestone: {
             /** @description Certainty of the milestone: `actual`, `estimated` or `planned`. */
             classifier: components["schemas"]["Classifier"];
@@ -3542,7 +4103,7 @@ export interface components {
              * @description Rule that determined the effect.
              * @enum {string}
              */
-            rule: "status_of_code" | "status_of_mode" | "leaves_status" | "arrival_on_the_way" | "departed_again" | "rail_departed_again" | "part_load" | "unavailable_again" | "cancellation_taken_back" | "delivered_before" | "sailing_on" | "newest_estimate" | "newer_estimate" | "later_estimate" | "destination_estimated" | "set_by_client" | "actual_time_known" | "estimates_nothing" | "estimated_elsewhere" | "planned" | "container_not_on_shipment" | "retracted";
+            rule: "status_of_code" | "status_of_mode" | "leaves_status" | "arrival_on_the_way" | "departed_again" | "rail_departed_again" | "not_at_destination" | "part_load" | "unavailable_again" | "available_again" | "return_started" | "cancellation_taken_back" | "delivered_before" | "sailing_on" | "already_discharged" | "late_repeat" | "previous_trip" | "next_trip" | "container_not_used" | "newer_report" | "newest_estimate" | "newer_estimate" | "later_estimate" | "destination_estimated" | "set_by_client" | "actual_time_known" | "estimates_nothing" | "estimated_elsewhere" | "planned" | "container_not_on_shipment" | "retracted";
             /** @description Fields of the shipment whose value comes from the milestone, such as `status`, `ata`, `legs[1].eta`. */
             sets: string[];
         };
@@ -3571,6 +4132,13 @@ export interface components {
              */
             value: string | null;
         };
+        /**
+         * @example {
+         *       "param": "legs[0].etd",
+         *       "code": "invalid_timestamp",
+         *       "message": "Must have a time zone offset: Z for UTC, or for example +08:00."
+         *     }
+         */
         FieldError: {
             /**
              * @description Stable code.
@@ -3586,7 +4154,7 @@ export interface components {
             param: string;
         };
         /** @enum {string} */
-        FieldErrorCode: "required" | "invalid_type" | "invalid_value" | "too_long" | "too_many" | "unknown_field" | "read_only_field" | "unknown_parameter" | "invalid_container_number" | "invalid_scac" | "invalid_port" | "invalid_timestamp" | "invalid_date" | "timestamp_in_future" | "unknown_code" | "unknown_container" | "unknown_milestone" | "unknown_document" | "source_not_allowed" | "external_id_immutable" | "reference_required" | "limit_exceeded" | "invalid_cursor";
+        FieldErrorCode: "required" | "invalid_type" | "invalid_value" | "too_long" | "too_many" | "unknown_field" | "read_only_field" | "unknown_parameter" | "invalid_container_number" | "invalid_scac" | "invalid_port" | "invalid_timestamp" | "invalid_date" | "timestamp_in_future" | "timestamp_out_of_range" | "unknown_timezone" | "unknown_code" | "unknown_container" | "unknown_milestone" | "unknown_document" | "source_not_allowed" | "external_id_immutable" | "reference_required" | "limit_exceeded" | "invalid_cursor";
         HistoryActor: {
             /** @description Id of the actor. */
             id: string;
@@ -3730,12 +4298,16 @@ export interface components {
              * @example 2026-12-19T18:00:00.000Z
              */
             eta: string | null;
+            /** @description Precision of `eta`. */
+            eta_precision: components["schemas"]["TimePrecision"];
             /**
              * Format: date-time
              * @description Estimated departure. UTC with milliseconds.
              * @example 2026-11-21T09:30:00.000Z
              */
             etd: string | null;
+            /** @description Precision of `etd`. */
+            etd_precision: components["schemas"]["TimePrecision"];
             /**
              * @description Transport mode of the leg.
              * @example ocean
@@ -3769,14 +4341,12 @@ export interface components {
              */
             destination_port?: string | null;
             /**
-             * Format: date-time
-             * @description Estimated arrival.
+             * @description Estimated arrival. A date is the whole day.
              * @example 2026-12-19T18:00:00Z
              */
             eta?: string | null;
             /**
-             * Format: date-time
-             * @description Estimated departure.
+             * @description Estimated departure. A date is the whole day.
              * @example 2026-11-21T09:30:00Z
              */
             etd?: string | null;
@@ -3801,6 +4371,13 @@ export interface components {
              */
             voyage?: string | null;
         };
+        /**
+         * @example {
+         *       "name": "Jo Doe",
+         *       "password": "correct horse battery",
+         *       "email": "jo@example.com"
+         *     }
+         */
         LinkUse: {
             /**
              * Format: email
@@ -3812,7 +4389,7 @@ export interface components {
              * @description The name of the user. Required, except for a password reset.
              * @example Jo Doe
              */
-            name?: string;
+            name?: string | null;
             /** @description Password of 10 to 200 characters. Must not be the e-mail address or one of the most common passwords. */
             password: string;
         };
@@ -3827,6 +4404,42 @@ export interface components {
         LoadType: "fcl" | "lcl" | "ftl" | "ltl" | "air_loose" | "bulk";
         /** @enum {string} */
         ManualResolutionCode: "fixed" | "waived" | "false_positive" | "duplicate";
+        /**
+         * @example {
+         *       "id": "mst_sandbox2sandbox2sandbox2aa1",
+         *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *       "code": "vessel_departed",
+         *       "label": "Vessel departed",
+         *       "sequence": 55,
+         *       "occurred_at": "2026-11-19T11:30:00.000Z",
+         *       "occurred_at_precision": "time",
+         *       "source": "carrier",
+         *       "reason_code": null,
+         *       "location": "CNSHA",
+         *       "classifier": "actual",
+         *       "external_id": null,
+         *       "container_number": "CSQU3054383",
+         *       "vessel": "MSC SANDBOX",
+         *       "voyage": "123W",
+         *       "note": null,
+         *       "timezone": "Asia/Shanghai",
+         *       "latitude": null,
+         *       "longitude": null,
+         *       "terminal": null,
+         *       "imo": null,
+         *       "pieces": null,
+         *       "temperature_celsius": null,
+         *       "reported_at": "2026-11-19T12:30:00.000Z",
+         *       "recorded_at": "2026-11-19T12:30:00.000Z",
+         *       "recorded_by": {
+         *         "type": "user",
+         *         "id": "usr_sandbox"
+         *       },
+         *       "retracted_at": null,
+         *       "superseded_at": null,
+         *       "revision": 1
+         *     }
+         */
         Milestone: {
             /**
              * @description Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.
@@ -3850,13 +4463,28 @@ export interface components {
             external_id: string | null;
             /** @description Service-assigned identifier. */
             id: string;
+            /**
+             * @description IMO number of the vessel: seven digits with the check digit.
+             * @example 9321483
+             */
+            imo: string | null;
             /** @description Label of the code for people. */
             label: string;
+            /**
+             * @description Latitude of the goods in degrees, WGS 84; requires `longitude`.
+             * @example 31.3665
+             */
+            latitude: number | null;
             /**
              * @description Place as free text; a UN/LOCODE is recognised.
              * @example CNSHA
              */
             location: string | null;
+            /**
+             * @description Longitude of the goods in degrees, WGS 84; requires `latitude`.
+             * @example 121.6158
+             */
+            longitude: number | null;
             /** @description Free-text note. */
             note: string | null;
             /**
@@ -3865,6 +4493,13 @@ export interface components {
              * @example 2026-11-21T01:30:00.000Z
              */
             occurred_at: string;
+            /** @description Precision of `occurred_at`. */
+            occurred_at_precision: components["schemas"]["TimePrecision"];
+            /**
+             * @description Number of pieces that the milestone concerns.
+             * @example 12
+             */
+            pieces: number | null;
             /**
              * @description Reason for the milestone.
              * @example carrier_feed_unavailable
@@ -3877,6 +4512,12 @@ export interface components {
             recorded_at: string;
             /** @description Actor that recorded the milestone. */
             recorded_by: components["schemas"]["Actor"];
+            /**
+             * Format: date-time
+             * @description Time when the source stated the milestone; by default the time of recording. UTC with milliseconds.
+             * @example 2026-11-21T02:00:00.000Z
+             */
+            reported_at: string;
             /**
              * Format: date-time
              * @description Time of the retraction. UTC with milliseconds.
@@ -3895,11 +4536,21 @@ export interface components {
             source: components["schemas"]["MilestoneSource"];
             /**
              * Format: date-time
-             * @description Time at which a newer estimate replaced the milestone. UTC with milliseconds.
+             * @description Time at which a later report replaced the milestone. UTC with milliseconds.
              */
             superseded_at: string | null;
             /**
-             * @description IANA time zone of the place, for display.
+             * @description Measured temperature of the goods in degrees Celsius.
+             * @example -18.5
+             */
+            temperature_celsius: number | null;
+            /**
+             * @description Name or code of the terminal.
+             * @example Yangshan Phase IV
+             */
+            terminal: string | null;
+            /**
+             * @description IANA time zone of the place. In requests, `location` stands for that of the location.
              * @example Asia/Shanghai
              */
             timezone: string | null;
@@ -3914,6 +4565,12 @@ export interface components {
              */
             voyage: string | null;
         };
+        /**
+         * @example {
+         *       "occurred_at": "2026-11-21T11:30:00+08:00",
+         *       "note": "Confirmed by the carrier."
+         *     }
+         */
         MilestoneChanges: {
             /**
              * @description Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.
@@ -3936,25 +4593,59 @@ export interface components {
              */
             external_id?: string | null;
             /**
+             * @description IMO number of the vessel: seven digits with the check digit.
+             * @example 9321483
+             */
+            imo?: string | null;
+            /**
+             * @description Latitude of the goods in degrees, WGS 84; requires `longitude`.
+             * @example 31.3665
+             */
+            latitude?: number | null;
+            /**
              * @description Place as free text; a UN/LOCODE is recognised.
              * @example CNSHA
              */
             location?: string | null;
+            /**
+             * @description Longitude of the goods in degrees, WGS 84; requires `latitude`.
+             * @example 121.6158
+             */
+            longitude?: number | null;
             /** @description Free-text note. */
             note?: string | null;
             /**
-             * Format: date-time
-             * @description Time of the milestone, actual or expected.
+             * @description Time of the milestone. With `timezone`, it needs no offset. A date is allowed if the milestone is not actual.
              * @example 2026-11-21T09:30:00+08:00
              */
             occurred_at?: string;
+            /**
+             * @description Number of pieces that the milestone concerns.
+             * @example 12
+             */
+            pieces?: number | null;
             /**
              * @description Reason for the milestone.
              * @example carrier_feed_unavailable
              */
             reason_code?: components["schemas"]["ReasonCode"] | null;
             /**
-             * @description IANA time zone of the place, for display.
+             * @description Time when the source stated the milestone; by default the time of recording.
+             * @example 2026-11-21T02:00:00Z
+             */
+            reported_at?: string | null;
+            /**
+             * @description Measured temperature of the goods in degrees Celsius.
+             * @example -18.5
+             */
+            temperature_celsius?: number | null;
+            /**
+             * @description Name or code of the terminal.
+             * @example Yangshan Phase IV
+             */
+            terminal?: string | null;
+            /**
+             * @description IANA time zone of the place. In requests, `location` stands for that of the location.
              * @example Asia/Shanghai
              */
             timezone?: string | null;
@@ -3969,6 +4660,40 @@ export interface components {
              */
             voyage?: string | null;
         };
+        /**
+         * @example {
+         *       "code": "vessel_departed",
+         *       "label": "Vessel departed",
+         *       "description": "The vessel left the port.",
+         *       "sequence": 55,
+         *       "modes": [
+         *         "ocean",
+         *         "barge",
+         *         "multimodal"
+         *       ],
+         *       "status": "in_transit",
+         *       "opens_exception": null,
+         *       "once_per_visit": true,
+         *       "dcsa": "DEPA",
+         *       "x12_315": "VD",
+         *       "x12_214": null,
+         *       "rec24": "24",
+         *       "standards": {
+         *         "dcsa": [
+         *           "DEPA"
+         *         ],
+         *         "x12_315": [
+         *           "VD",
+         *           "C"
+         *         ],
+         *         "x12_214": [],
+         *         "iftsta": [
+         *           "24"
+         *         ],
+         *         "iata_fsu": []
+         *       }
+         *     }
+         */
         MilestoneCode: {
             /** @description Canonical code. */
             code: components["schemas"]["CanonicalMilestoneCode"];
@@ -3980,12 +4705,16 @@ export interface components {
             label: string;
             /** @description Transport modes in which the milestone is usual. */
             modes: components["schemas"]["Mode"][];
+            /** @description True if the event happens once per visit of a place, so that the last report counts. */
+            once_per_visit: boolean;
             /** @description Type of the exception that the milestone opens. */
             opens_exception: components["schemas"]["ExceptionType"] | null;
             /** @description UN/ECE Recommendation 24 code. */
             rec24: string | null;
             /** @description Position in the usual course of a shipment. */
             sequence: number;
+            /** @description All codes of other standards that can mean this code. */
+            standards: components["schemas"]["MilestoneCodeStandards"];
             /** @description Status of a shipment after an actual milestone with this code; null if the status does not change. */
             status: components["schemas"]["ShipmentStatus"] | null;
             /** @description X12 214 code. */
@@ -4001,6 +4730,18 @@ export interface components {
             /** @description Cursor of the next page: send it as `cursor`. */
             next_cursor: string | null;
         };
+        MilestoneCodeStandards: {
+            /** @description Event codes of DCSA Track & Trace 2.2 and 3.0, with what distinguishes their meanings. */
+            dcsa: string[];
+            /** @description Status codes of IATA FSU (Cargo-IMP). */
+            iata_fsu: string[];
+            /** @description Status codes of EDIFACT IFTSTA (UN/ECE Recommendation 24). */
+            iftsta: string[];
+            /** @description Status codes of X12 214 (element 1650). */
+            x12_214: string[];
+            /** @description Status codes of X12 315 (element 157). */
+            x12_315: string[];
+        };
         MilestoneEffectOnContainer: {
             /** @description Number of the container. */
             container_number: string;
@@ -4015,8 +4756,15 @@ export interface components {
              * @description Rule that determined the effect.
              * @enum {string}
              */
-            rule: "status_of_code" | "status_of_mode" | "leaves_status" | "arrival_on_the_way" | "departed_again" | "rail_departed_again" | "part_load" | "unavailable_again" | "cancellation_taken_back" | "delivered_before" | "sailing_on" | "newest_estimate" | "newer_estimate" | "later_estimate" | "destination_estimated" | "set_by_client" | "actual_time_known" | "estimates_nothing" | "estimated_elsewhere" | "planned" | "container_not_on_shipment" | "retracted";
+            rule: "status_of_code" | "status_of_mode" | "leaves_status" | "arrival_on_the_way" | "departed_again" | "rail_departed_again" | "not_at_destination" | "part_load" | "unavailable_again" | "available_again" | "return_started" | "cancellation_taken_back" | "delivered_before" | "sailing_on" | "already_discharged" | "late_repeat" | "previous_trip" | "next_trip" | "container_not_used" | "newer_report" | "newest_estimate" | "newer_estimate" | "later_estimate" | "destination_estimated" | "set_by_client" | "actual_time_known" | "estimates_nothing" | "estimated_elsewhere" | "planned" | "container_not_on_shipment" | "retracted";
         };
+        /**
+         * @example {
+         *       "code": "vessel_departed",
+         *       "occurred_at": "2026-11-21T09:30:00+08:00",
+         *       "location": "CNSHA"
+         *     }
+         */
         MilestoneFields: {
             /**
              * @description Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.
@@ -4039,30 +4787,64 @@ export interface components {
              */
             external_id?: string | null;
             /**
+             * @description IMO number of the vessel: seven digits with the check digit.
+             * @example 9321483
+             */
+            imo?: string | null;
+            /**
+             * @description Latitude of the goods in degrees, WGS 84; requires `longitude`.
+             * @example 31.3665
+             */
+            latitude?: number | null;
+            /**
              * @description Place as free text; a UN/LOCODE is recognised.
              * @example CNSHA
              */
             location?: string | null;
+            /**
+             * @description Longitude of the goods in degrees, WGS 84; requires `latitude`.
+             * @example 121.6158
+             */
+            longitude?: number | null;
             /** @description Free-text note. */
             note?: string | null;
             /**
-             * Format: date-time
-             * @description Time of the milestone, actual or expected.
+             * @description Time of the milestone. With `timezone`, it needs no offset. A date is allowed if the milestone is not actual.
              * @example 2026-11-21T09:30:00+08:00
              */
             occurred_at: string;
+            /**
+             * @description Number of pieces that the milestone concerns.
+             * @example 12
+             */
+            pieces?: number | null;
             /**
              * @description Reason for the milestone.
              * @example carrier_feed_unavailable
              */
             reason_code?: components["schemas"]["ReasonCode"] | null;
             /**
+             * @description Time when the source stated the milestone; by default the time of recording.
+             * @example 2026-11-21T02:00:00Z
+             */
+            reported_at?: string | null;
+            /**
              * @description Source of the milestone; `manual` unless the key may record milestones for feeds.
              * @example manual
              */
             source?: components["schemas"]["MilestoneSource"] | null;
             /**
-             * @description IANA time zone of the place, for display.
+             * @description Measured temperature of the goods in degrees Celsius.
+             * @example -18.5
+             */
+            temperature_celsius?: number | null;
+            /**
+             * @description Name or code of the terminal.
+             * @example Yangshan Phase IV
+             */
+            terminal?: string | null;
+            /**
+             * @description IANA time zone of the place. In requests, `location` stands for that of the location.
              * @example Asia/Shanghai
              */
             timezone?: string | null;
@@ -4085,6 +4867,55 @@ export interface components {
             /** @description Cursor of the next page: send it as `cursor` with the same filters. */
             next_cursor: string | null;
         };
+        /**
+         * @example {
+         *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "type": "milestone.recorded",
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "api_version": "2026-11-01",
+         *       "environment": "live",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "data": {
+         *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *         "external_id": "PO-SANDBOX-1",
+         *         "shipment_version": 7,
+         *         "milestone": {
+         *           "id": "mst_sandbox2sandbox2sandbox2aa1",
+         *           "code": "vessel_departed",
+         *           "label": "Vessel departed",
+         *           "location": "CNSHA",
+         *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *           "sequence": 55,
+         *           "classifier": "actual",
+         *           "occurred_at": "2026-11-19T11:30:00.000Z",
+         *           "timezone": "Asia/Shanghai",
+         *           "source": "carrier",
+         *           "reason_code": null,
+         *           "external_id": null,
+         *           "container_number": "CSQU3054383",
+         *           "vessel": "MSC SANDBOX",
+         *           "voyage": "123W",
+         *           "note": null,
+         *           "occurred_at_precision": "time",
+         *           "latitude": null,
+         *           "longitude": null,
+         *           "terminal": null,
+         *           "imo": null,
+         *           "pieces": null,
+         *           "temperature_celsius": null,
+         *           "reported_at": "2026-11-19T12:30:00.000Z",
+         *           "recorded_at": "2026-11-19T12:30:00.000Z",
+         *           "recorded_by": {
+         *             "type": "user",
+         *             "id": "usr_sandbox"
+         *           },
+         *           "retracted_at": null,
+         *           "superseded_at": null,
+         *           "revision": 1
+         *         }
+         *       }
+         *     }
+         */
         MilestoneRecordedEvent: {
             /**
              * @description Version of the event format.
@@ -4113,11 +4944,8 @@ export interface components {
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /**
-             * @description True for a test event; absent for other events.
-             * @enum {boolean}
-             */
-            sandbox?: true;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
             /**
              * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -4126,6 +4954,55 @@ export interface components {
             /** @description Id of the workspace. */
             workspace_id: string;
         };
+        /**
+         * @example {
+         *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "type": "milestone.retracted",
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "api_version": "2026-11-01",
+         *       "environment": "live",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "data": {
+         *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *         "external_id": "PO-SANDBOX-1",
+         *         "shipment_version": 7,
+         *         "milestone": {
+         *           "id": "mst_sandbox2sandbox2sandbox2aa1",
+         *           "code": "vessel_departed",
+         *           "label": "Vessel departed",
+         *           "location": "CNSHA",
+         *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *           "sequence": 55,
+         *           "classifier": "actual",
+         *           "occurred_at": "2026-11-19T11:30:00.000Z",
+         *           "timezone": "Asia/Shanghai",
+         *           "source": "carrier",
+         *           "reason_code": null,
+         *           "external_id": null,
+         *           "container_number": "CSQU3054383",
+         *           "vessel": "MSC SANDBOX",
+         *           "voyage": "123W",
+         *           "note": null,
+         *           "occurred_at_precision": "time",
+         *           "latitude": null,
+         *           "longitude": null,
+         *           "terminal": null,
+         *           "imo": null,
+         *           "pieces": null,
+         *           "temperature_celsius": null,
+         *           "reported_at": "2026-11-19T12:30:00.000Z",
+         *           "recorded_at": "2026-11-19T12:30:00.000Z",
+         *           "recorded_by": {
+         *             "type": "user",
+         *             "id": "usr_sandbox"
+         *           },
+         *           "retracted_at": "2026-11-23T09:30:00.000Z",
+         *           "superseded_at": null,
+         *           "revision": 2
+         *         }
+         *       }
+         *     }
+         */
         MilestoneRetractedEvent: {
             /**
              * @description Version of the event format.
@@ -4154,11 +5031,8 @@ export interface components {
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /**
-             * @description True for a test event; absent for other events.
-             * @enum {boolean}
-             */
-            sandbox?: true;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
             /**
              * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -4192,13 +5066,28 @@ export interface components {
             external_id: string | null;
             /** @description Service-assigned identifier. */
             id: string;
+            /**
+             * @description IMO number of the vessel: seven digits with the check digit.
+             * @example 9321483
+             */
+            imo: string | null;
             /** @description Label of the code for people. */
             label: string;
+            /**
+             * @description Latitude of the goods in degrees, WGS 84; requires `longitude`.
+             * @example 31.3665
+             */
+            latitude: number | null;
             /**
              * @description Place as free text; a UN/LOCODE is recognised.
              * @example CNSHA
              */
             location: string | null;
+            /**
+             * @description Longitude of the goods in degrees, WGS 84; requires `latitude`.
+             * @example 121.6158
+             */
+            longitude: number | null;
             /** @description Free-text note. */
             note: string | null;
             /**
@@ -4207,6 +5096,13 @@ export interface components {
              * @example 2026-11-21T01:30:00.000Z
              */
             occurred_at: string;
+            /** @description Precision of `occurred_at`. */
+            occurred_at_precision: components["schemas"]["TimePrecision"];
+            /**
+             * @description Number of pieces that the milestone concerns.
+             * @example 12
+             */
+            pieces: number | null;
             /**
              * @description Reason for the milestone.
              * @example carrier_feed_unavailable
@@ -4219,6 +5115,12 @@ export interface components {
             recorded_at: string;
             /** @description Actor that recorded the milestone. */
             recorded_by: components["schemas"]["Actor"];
+            /**
+             * Format: date-time
+             * @description Time when the source stated the milestone; by default the time of recording. UTC with milliseconds.
+             * @example 2026-11-21T02:00:00.000Z
+             */
+            reported_at: string;
             /**
              * Format: date-time
              * @description Time of the retraction. UTC with milliseconds.
@@ -4237,11 +5139,21 @@ export interface components {
             source: components["schemas"]["MilestoneSource"];
             /**
              * Format: date-time
-             * @description Time at which a newer estimate replaced the milestone. UTC with milliseconds.
+             * @description Time at which a later report replaced the milestone. UTC with milliseconds.
              */
             superseded_at: string | null;
             /**
-             * @description IANA time zone of the place, for display.
+             * @description Measured temperature of the goods in degrees Celsius.
+             * @example -18.5
+             */
+            temperature_celsius: number | null;
+            /**
+             * @description Name or code of the terminal.
+             * @example Yangshan Phase IV
+             */
+            terminal: string | null;
+            /**
+             * @description IANA time zone of the place. In requests, `location` stands for that of the location.
              * @example Asia/Shanghai
              */
             timezone: string | null;
@@ -4262,6 +5174,11 @@ export interface components {
         Mode: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal";
         /** @enum {string} */
         ModeInput: "ocean" | "air" | "road" | "rail" | "barge" | "courier" | "multimodal" | "sea" | "vessel" | "truck";
+        /**
+         * @example {
+         *       "name": "Jo Doe"
+         *     }
+         */
         OwnName: {
             /**
              * @description Your name.
@@ -4293,6 +5210,12 @@ export interface components {
              */
             name?: string | null;
         };
+        /**
+         * @example {
+         *       "current_password": "correct horse battery",
+         *       "new_password": "staple battery horse"
+         *     }
+         */
         PasswordChange: {
             /** @description The current password. */
             current_password: string;
@@ -4324,6 +5247,11 @@ export interface components {
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
+        /**
+         * @example {
+         *       "revoke_api_keys": true
+         *     }
+         */
         PasswordResetFields: {
             /**
              * @description True to also revoke all valid API keys of the user, in both environments. False by default.
@@ -4331,6 +5259,8 @@ export interface components {
              */
             revoke_api_keys?: boolean | null;
         };
+        /** @enum {string} */
+        PayloadForm: "full" | "thin";
         /** @enum {string} */
         Permission: "shipments:read" | "shipments:write" | "milestones:write" | "milestones:feed" | "documents:read" | "documents:write" | "documents:approve" | "exceptions:write" | "webhooks:manage" | "keys:manage" | "workspace:admin";
         Place: {
@@ -4368,13 +5298,10 @@ export interface components {
         PlaceList: {
             /** @description Places, best match first, or in the order of the requested codes. */
             data: components["schemas"]["Place"][];
-            /**
-             * @description Always false.
-             * @enum {boolean}
-             */
-            has_more: false;
+            /** @description Always false. */
+            has_more: boolean;
             /** @description Always null: refine `q` to find other places. */
-            next_cursor: null;
+            next_cursor: string | null;
         };
         Problem: {
             /** @description Stable error code; see /docs/errors. */
@@ -4500,6 +5427,12 @@ export interface components {
             /** @description Id of the workspace. */
             workspace_id: string;
         };
+        /**
+         * @example {
+         *       "name": "TMS",
+         *       "role": "viewer"
+         *     }
+         */
         ServiceAccountChanges: {
             /**
              * @description Name of the system that uses the account.
@@ -4509,6 +5442,12 @@ export interface components {
             /** @description Role of the account, which applies to all its keys. */
             role?: components["schemas"]["Role"];
         };
+        /**
+         * @example {
+         *       "name": "TMS",
+         *       "role": "viewer"
+         *     }
+         */
         ServiceAccountFields: {
             /**
              * @description Name of the system that uses the account.
@@ -4558,46 +5497,9 @@ export interface components {
             /** @description Id of the workspace. */
             workspace_id: string;
         };
-        Session: {
-            /**
-             * @description IP address at sign-in.
-             * @example 203.0.113.7
-             */
-            address: string;
-            /**
-             * Format: date-time
-             * @description Time of the sign-in. UTC with milliseconds.
-             */
-            created_at: string;
-            /** @description True for the session of this request. */
-            current: boolean;
-            /**
-             * @description Browser and operating system, if known.
-             * @example Firefox on Windows
-             */
-            device: string;
-            /**
-             * Format: date-time
-             * @description Latest end of the session. UTC with milliseconds.
-             */
-            expires_at: string;
-            /**
-             * @description Service-assigned identifier.
-             * @example ses_5f3c2k7qv3n5xw6yz2aabbccdd
-             */
-            id: string;
-            /**
-             * Format: date-time
-             * @description Time of the last use, to the minute. UTC with milliseconds.
-             */
-            last_seen_at: string;
-        };
         SessionEnded: {
-            /**
-             * @description Always true.
-             * @enum {boolean}
-             */
-            deleted: true;
+            /** @description Always true. */
+            deleted: boolean;
             /** @description Id of the ended session. */
             id: string;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
@@ -4605,7 +5507,7 @@ export interface components {
         };
         SessionPage: {
             /** @description The sessions of this page. */
-            data: components["schemas"]["Session"][];
+            data: components["schemas"]["UserSession"][];
             /** @description True if there is a next page. */
             has_more: boolean;
             /** @description Cursor of the next page: send it as `cursor`. */
@@ -4632,6 +5534,102 @@ export interface components {
         };
         /** @enum {string} */
         Severity: "low" | "medium" | "high" | "critical";
+        /**
+         * @example {
+         *       "carrier_scac": "MSCU",
+         *       "origin_port": "CNSHA",
+         *       "destination_port": "NLRTM",
+         *       "etd": "2026-11-19T09:30:00.000Z",
+         *       "etd_precision": "time",
+         *       "eta": "2026-12-14T15:30:00.000Z",
+         *       "eta_precision": "time",
+         *       "atd": "2026-11-19T11:30:00.000Z",
+         *       "ata": null,
+         *       "id": "shp_sandbox2sandbox2sandbox2aa",
+         *       "external_id": "PO-SANDBOX-1",
+         *       "status": "in_transit",
+         *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+         *       "mode": "ocean",
+         *       "load_type": "fcl",
+         *       "house_bill": "HBL-SANDBOX-1",
+         *       "master_bill": "MEDUSANDBOX1",
+         *       "booking_number": "BKG-SANDBOX-1",
+         *       "incoterm": null,
+         *       "container_numbers": [
+         *         "CSQU3054383"
+         *       ],
+         *       "containers": [
+         *         {
+         *           "number": "CSQU3054383",
+         *           "valid_check_digit": true,
+         *           "size_type": null,
+         *           "seal_number": null,
+         *           "status": "in_transit",
+         *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+         *           "last_milestone": {
+         *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+         *             "code": "vessel_departed",
+         *             "label": "Vessel departed",
+         *             "location": "CNSHA",
+         *             "occurred_at": "2026-11-19T11:30:00.000Z"
+         *           },
+         *           "discharged_at": null,
+         *           "available_at": null,
+         *           "gated_out_at": null,
+         *           "delivered_at": null,
+         *           "empty_returned_at": null,
+         *           "last_free_day": null,
+         *           "empty_return_by": null
+         *         }
+         *       ],
+         *       "original_eta": "2026-12-13T09:30:00.000Z",
+         *       "original_eta_precision": "time",
+         *       "shipper": {
+         *         "name": "Sandbox Export Ltd",
+         *         "external_id": "SUP-1"
+         *       },
+         *       "consignee": {
+         *         "name": "Sandbox Import B.V.",
+         *         "external_id": "CUS-1"
+         *       },
+         *       "references": [
+         *         {
+         *           "type": "purchase_order",
+         *           "value": "PO-SANDBOX-1"
+         *         }
+         *       ],
+         *       "metadata": null,
+         *       "legs": [
+         *         {
+         *           "mode": "ocean",
+         *           "carrier_scac": "MSCU",
+         *           "origin_port": "CNSHA",
+         *           "destination_port": "NLRTM",
+         *           "etd": "2026-11-19T09:30:00.000Z",
+         *           "etd_precision": "time",
+         *           "eta": "2026-12-14T15:30:00.000Z",
+         *           "eta_precision": "time",
+         *           "atd": "2026-11-19T11:30:00.000Z",
+         *           "ata": null,
+         *           "vessel": "MSC SANDBOX",
+         *           "voyage": "123W"
+         *         }
+         *       ],
+         *       "last_milestone": {
+         *         "id": "mst_sandbox2sandbox2sandbox2aa1",
+         *         "code": "vessel_departed",
+         *         "label": "Vessel departed",
+         *         "location": "CNSHA",
+         *         "occurred_at": "2026-11-19T11:30:00.000Z"
+         *       },
+         *       "open_exceptions_count": 1,
+         *       "documents_count": 1,
+         *       "created_at": "2026-11-13T09:30:00.000Z",
+         *       "updated_at": "2026-11-23T09:30:00.000Z",
+         *       "version": 7,
+         *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
+         *     }
+         */
         Shipment: {
             /**
              * Format: date-time
@@ -4682,12 +5680,16 @@ export interface components {
              * @example 2026-12-19T18:00:00.000Z
              */
             eta: string | null;
+            /** @description Precision of `eta`. */
+            eta_precision: components["schemas"]["TimePrecision"];
             /**
              * Format: date-time
              * @description Estimated departure. UTC with milliseconds.
              * @example 2026-11-21T09:30:00.000Z
              */
             etd: string | null;
+            /** @description Precision of `etd`. */
+            etd_precision: components["schemas"]["TimePrecision"];
             /**
              * @description Your own reference, unique per workspace and environment. A shipment sent again with the same reference is updated.
              * @example TMS-2026-000181
@@ -4749,6 +5751,8 @@ export interface components {
              * @example 2026-12-19T18:00:00.000Z
              */
             original_eta: string | null;
+            /** @description Precision of `original_eta`. */
+            original_eta_precision: components["schemas"]["TimePrecision"];
             /** @description Additional references. */
             references: components["schemas"]["Reference"][];
             /** @description Shipper. */
@@ -4770,6 +5774,115 @@ export interface components {
             /** @description Version number, which grows with every change. */
             version: number;
         };
+        /**
+         * @example {
+         *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "type": "shipment.created",
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "api_version": "2026-11-01",
+         *       "environment": "live",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "data": {
+         *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *         "external_id": "PO-SANDBOX-1",
+         *         "shipment_version": 7,
+         *         "shipment": {
+         *           "mode": "ocean",
+         *           "carrier_scac": "MSCU",
+         *           "origin_port": "CNSHA",
+         *           "destination_port": "NLRTM",
+         *           "etd": "2026-11-19T09:30:00.000Z",
+         *           "etd_precision": "time",
+         *           "eta": "2026-12-14T15:30:00.000Z",
+         *           "eta_precision": "time",
+         *           "atd": "2026-11-19T11:30:00.000Z",
+         *           "ata": null,
+         *           "id": "shp_sandbox2sandbox2sandbox2aa",
+         *           "external_id": "PO-SANDBOX-1",
+         *           "status": "in_transit",
+         *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+         *           "load_type": "fcl",
+         *           "house_bill": "HBL-SANDBOX-1",
+         *           "master_bill": "MEDUSANDBOX1",
+         *           "booking_number": "BKG-SANDBOX-1",
+         *           "container_numbers": [
+         *             "CSQU3054383"
+         *           ],
+         *           "shipper": {
+         *             "name": "Sandbox Export Ltd",
+         *             "external_id": "SUP-1"
+         *           },
+         *           "consignee": {
+         *             "name": "Sandbox Import B.V.",
+         *             "external_id": "CUS-1"
+         *           },
+         *           "references": [
+         *             {
+         *               "type": "purchase_order",
+         *               "value": "PO-SANDBOX-1"
+         *             }
+         *           ],
+         *           "metadata": null,
+         *           "legs": [
+         *             {
+         *               "mode": "ocean",
+         *               "carrier_scac": "MSCU",
+         *               "origin_port": "CNSHA",
+         *               "destination_port": "NLRTM",
+         *               "etd": "2026-11-19T09:30:00.000Z",
+         *               "etd_precision": "time",
+         *               "eta": "2026-12-14T15:30:00.000Z",
+         *               "eta_precision": "time",
+         *               "atd": "2026-11-19T11:30:00.000Z",
+         *               "ata": null,
+         *               "vessel": "MSC SANDBOX",
+         *               "voyage": "123W"
+         *             }
+         *           ],
+         *           "containers": [
+         *             {
+         *               "number": "CSQU3054383",
+         *               "valid_check_digit": true,
+         *               "size_type": null,
+         *               "seal_number": null,
+         *               "status": "in_transit",
+         *               "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+         *               "last_milestone": {
+         *                 "id": "mst_sandbox2sandbox2sandbox2aa1",
+         *                 "code": "vessel_departed",
+         *                 "label": "Vessel departed",
+         *                 "location": "CNSHA",
+         *                 "occurred_at": "2026-11-19T11:30:00.000Z"
+         *               },
+         *               "discharged_at": null,
+         *               "available_at": null,
+         *               "gated_out_at": null,
+         *               "delivered_at": null,
+         *               "empty_returned_at": null,
+         *               "last_free_day": null,
+         *               "empty_return_by": null
+         *             }
+         *           ],
+         *           "original_eta": "2026-12-13T09:30:00.000Z",
+         *           "original_eta_precision": "time",
+         *           "last_milestone": {
+         *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+         *             "code": "vessel_departed",
+         *             "label": "Vessel departed",
+         *             "location": "CNSHA",
+         *             "occurred_at": "2026-11-19T11:30:00.000Z"
+         *           },
+         *           "open_exceptions_count": 1,
+         *           "documents_count": 1,
+         *           "created_at": "2026-11-13T09:30:00.000Z",
+         *           "updated_at": "2026-11-23T09:30:00.000Z",
+         *           "version": 7,
+         *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
+         *           "incoterm": null
+         *         }
+         *       }
+         *     }
+         */
         ShipmentCreatedEvent: {
             /**
              * @description Version of the event format.
@@ -4798,11 +5911,8 @@ export interface components {
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /**
-             * @description True for a test event; absent for other events.
-             * @enum {boolean}
-             */
-            sandbox?: true;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
             /**
              * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -4813,6 +5923,105 @@ export interface components {
         };
         /** @enum {string} */
         ShipmentEventType: "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated";
+        /**
+         * @example {
+         *       "id": "exc_sandbox2sandbox2sandbox2aa1",
+         *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *       "container_number": null,
+         *       "type": "eta_slip",
+         *       "severity": "medium",
+         *       "status": "open",
+         *       "title": "ETA slipped",
+         *       "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
+         *       "detected_by": "system",
+         *       "rule": "eta_slip",
+         *       "milestone_id": null,
+         *       "reason_code": null,
+         *       "assignee": null,
+         *       "metrics": {
+         *         "slip_hours": 30,
+         *         "eta": "2026-12-14T15:30:00.000Z",
+         *         "original_eta": "2026-12-13T09:30:00.000Z"
+         *       },
+         *       "resolution": null,
+         *       "opened_at": "2026-11-23T07:30:00.000Z",
+         *       "acknowledged_at": null,
+         *       "resolved_at": null
+         *     }
+         */
+        ShipmentException: {
+            /**
+             * Format: date-time
+             * @description Time of the first acknowledgement. UTC with milliseconds.
+             */
+            acknowledged_at: string | null;
+            /**
+             * @description Person responsible, as your system names them.
+             * @example kim@example.com
+             */
+            assignee: string | null;
+            /**
+             * @description Container that the exception concerns; null if it concerns the whole shipment.
+             * @example CSQU3054383
+             */
+            container_number: string | null;
+            /**
+             * @description Human-readable description of the problem.
+             * @example The left door does not close.
+             */
+            detail: string | null;
+            /**
+             * @description Origin of the exception.
+             * @enum {string}
+             */
+            detected_by: "system" | "manual" | "carrier";
+            /** @description Service-assigned identifier. */
+            id: string;
+            /** @description Values measured by the rule. */
+            metrics: {
+                [key: string]: unknown;
+            };
+            /** @description Milestone of the shipment that shows the problem. */
+            milestone_id: string | null;
+            /**
+             * Format: date-time
+             * @description Time of opening. UTC with milliseconds.
+             */
+            opened_at: string;
+            /**
+             * @description Reason given by the milestone or by the person who opened the exception.
+             * @example equipment_shortage
+             */
+            reason_code: components["schemas"]["ReasonCode"] | null;
+            /** @description Resolution of the exception; null while it is unresolved. */
+            resolution: components["schemas"]["ExceptionResolution"] | null;
+            /**
+             * Format: date-time
+             * @description Time of the resolution. UTC with milliseconds.
+             */
+            resolved_at: string | null;
+            /** @description Rule that opened the exception; null if a person opened it. */
+            rule: components["schemas"]["AutomaticExceptionType"] | null;
+            /**
+             * @description Severity; `medium` by default.
+             * @example high
+             */
+            severity: components["schemas"]["Severity"];
+            /** @description Id of the shipment. */
+            shipment_id: string;
+            /** @description Processing status of the exception. */
+            status: components["schemas"]["ExceptionStatus"];
+            /**
+             * @description Title; by default the label of the type.
+             * @example Door bent
+             */
+            title: string;
+            /**
+             * @description Type of the exception.
+             * @example container_damage
+             */
+            type: components["schemas"]["ExceptionType"];
+        };
         ShipmentExplanation: {
             /** @description Actual arrival. */
             ata: components["schemas"]["ExplainedTime"];
@@ -4835,6 +6044,54 @@ export interface components {
             /** @description Version of the explained shipment. */
             version: number;
         };
+        /**
+         * @example {
+         *       "carrier_scac": "MAEU",
+         *       "origin_port": "CNSHA",
+         *       "destination_port": "NLRTM",
+         *       "etd": "2026-11-21T09:30:00Z",
+         *       "eta": "2026-12-19T18:00:00Z",
+         *       "external_id": "TMS-2026-000181",
+         *       "mode": "ocean",
+         *       "load_type": "fcl",
+         *       "house_bill": "HBL-77120",
+         *       "master_bill": "MAEU912345678",
+         *       "booking_number": "BKG-55012",
+         *       "incoterm": "FOB",
+         *       "container_numbers": [
+         *         "CSQU3054383"
+         *       ],
+         *       "shipper": {
+         *         "name": "Acme Electronics Ltd",
+         *         "external_id": "CUST-1042"
+         *       },
+         *       "consignee": {
+         *         "name": "Acme Electronics Ltd",
+         *         "external_id": "CUST-1042"
+         *       },
+         *       "references": [
+         *         {
+         *           "type": "purchase_order",
+         *           "value": "PO-88213"
+         *         }
+         *       ],
+         *       "metadata": {
+         *         "cost_centre": "4711"
+         *       },
+         *       "legs": [
+         *         {
+         *           "carrier_scac": "MAEU",
+         *           "origin_port": "CNSHA",
+         *           "destination_port": "NLRTM",
+         *           "etd": "2026-11-21T09:30:00Z",
+         *           "eta": "2026-12-19T18:00:00Z",
+         *           "mode": "ocean",
+         *           "vessel": "Maersk Honam",
+         *           "voyage": "412W"
+         *         }
+         *       ]
+         *     }
+         */
         ShipmentFields: {
             /**
              * @description Booking number of the carrier.
@@ -4861,14 +6118,12 @@ export interface components {
              */
             destination_port?: string | null;
             /**
-             * Format: date-time
-             * @description Estimated arrival.
+             * @description Estimated arrival. A date is the whole day.
              * @example 2026-12-19T18:00:00Z
              */
             eta?: string | null;
             /**
-             * Format: date-time
-             * @description Estimated departure.
+             * @description Estimated departure. A date is the whole day.
              * @example 2026-11-21T09:30:00Z
              */
             etd?: string | null;
@@ -4931,6 +6186,15 @@ export interface components {
             /** @description Cursor of the next page: send it as `cursor` with the same filters. */
             next_cursor: string | null;
         };
+        /**
+         * @example {
+         *       "eta": "2026-12-21T06:00:00Z",
+         *       "booking_number": null,
+         *       "metadata": {
+         *         "cost_centre": "4711"
+         *       }
+         *     }
+         */
         ShipmentPatch: {
             /**
              * @description Booking number of the carrier.
@@ -4957,14 +6221,12 @@ export interface components {
              */
             destination_port?: string | null;
             /**
-             * Format: date-time
-             * @description Estimated arrival.
+             * @description Estimated arrival. A date is the whole day.
              * @example 2026-12-19T18:00:00Z
              */
             eta?: string | null;
             /**
-             * Format: date-time
-             * @description Estimated departure.
+             * @description Estimated departure. A date is the whole day.
              * @example 2026-11-21T09:30:00Z
              */
             etd?: string | null;
@@ -5016,8 +6278,7 @@ export interface components {
              */
             origin_port?: string | null;
             /**
-             * Format: date-time
-             * @description First known estimated arrival. In a patch, null sets it to the present estimate.
+             * @description First known estimated arrival. In a patch, null sets it to the present estimate. A date is the whole day.
              * @example 2026-12-19T18:00:00Z
              */
             original_eta?: string | null;
@@ -5028,6 +6289,121 @@ export interface components {
         };
         /** @enum {string} */
         ShipmentStatus: "pending" | "booked" | "at_origin" | "in_transit" | "arrived" | "available_for_pickup" | "out_for_delivery" | "delivered" | "completed" | "returned" | "cancelled";
+        /**
+         * @example {
+         *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "type": "shipment.updated",
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "api_version": "2026-11-01",
+         *       "environment": "live",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "data": {
+         *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
+         *         "external_id": "PO-SANDBOX-1",
+         *         "shipment_version": 7,
+         *         "shipment": {
+         *           "mode": "ocean",
+         *           "carrier_scac": "MSCU",
+         *           "origin_port": "CNSHA",
+         *           "destination_port": "NLRTM",
+         *           "etd": "2026-11-19T09:30:00.000Z",
+         *           "etd_precision": "time",
+         *           "eta": "2026-12-14T15:30:00.000Z",
+         *           "eta_precision": "time",
+         *           "atd": "2026-11-19T11:30:00.000Z",
+         *           "ata": null,
+         *           "id": "shp_sandbox2sandbox2sandbox2aa",
+         *           "external_id": "PO-SANDBOX-1",
+         *           "status": "in_transit",
+         *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+         *           "load_type": "fcl",
+         *           "house_bill": "HBL-SANDBOX-1",
+         *           "master_bill": "MEDUSANDBOX1",
+         *           "booking_number": "BKG-SANDBOX-1",
+         *           "container_numbers": [
+         *             "CSQU3054383"
+         *           ],
+         *           "shipper": {
+         *             "name": "Sandbox Export Ltd",
+         *             "external_id": "SUP-1"
+         *           },
+         *           "consignee": {
+         *             "name": "Sandbox Import B.V.",
+         *             "external_id": "CUS-1"
+         *           },
+         *           "references": [
+         *             {
+         *               "type": "purchase_order",
+         *               "value": "PO-SANDBOX-1"
+         *             }
+         *           ],
+         *           "metadata": null,
+         *           "legs": [
+         *             {
+         *               "mode": "ocean",
+         *               "carrier_scac": "MSCU",
+         *               "origin_port": "CNSHA",
+         *               "destination_port": "NLRTM",
+         *               "etd": "2026-11-19T09:30:00.000Z",
+         *               "etd_precision": "time",
+         *               "eta": "2026-12-14T15:30:00.000Z",
+         *               "eta_precision": "time",
+         *               "atd": "2026-11-19T11:30:00.000Z",
+         *               "ata": null,
+         *               "vessel": "MSC SANDBOX",
+         *               "voyage": "123W"
+         *             }
+         *           ],
+         *           "containers": [
+         *             {
+         *               "number": "CSQU3054383",
+         *               "valid_check_digit": true,
+         *               "size_type": null,
+         *               "seal_number": null,
+         *               "status": "in_transit",
+         *               "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
+         *               "last_milestone": {
+         *                 "id": "mst_sandbox2sandbox2sandbox2aa1",
+         *                 "code": "vessel_departed",
+         *                 "label": "Vessel departed",
+         *                 "location": "CNSHA",
+         *                 "occurred_at": "2026-11-19T11:30:00.000Z"
+         *               },
+         *               "discharged_at": null,
+         *               "available_at": null,
+         *               "gated_out_at": null,
+         *               "delivered_at": null,
+         *               "empty_returned_at": null,
+         *               "last_free_day": null,
+         *               "empty_return_by": null
+         *             }
+         *           ],
+         *           "original_eta": "2026-12-13T09:30:00.000Z",
+         *           "original_eta_precision": "time",
+         *           "last_milestone": {
+         *             "id": "mst_sandbox2sandbox2sandbox2aa1",
+         *             "code": "vessel_departed",
+         *             "label": "Vessel departed",
+         *             "location": "CNSHA",
+         *             "occurred_at": "2026-11-19T11:30:00.000Z"
+         *           },
+         *           "open_exceptions_count": 1,
+         *           "documents_count": 1,
+         *           "created_at": "2026-11-13T09:30:00.000Z",
+         *           "updated_at": "2026-11-23T09:30:00.000Z",
+         *           "version": 7,
+         *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
+         *           "incoterm": null
+         *         },
+         *         "changes": {
+         *           "eta": {
+         *             "from": "2026-12-13T09:30:00.000Z",
+         *             "to": "2026-12-14T15:30:00.000Z"
+         *           }
+         *         }
+         *       }
+         *     }
+         */
         ShipmentUpdatedEvent: {
             /**
              * @description Version of the event format.
@@ -5063,11 +6439,8 @@ export interface components {
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /**
-             * @description True for a test event; absent for other events.
-             * @enum {boolean}
-             */
-            sandbox?: true;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
             /**
              * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -5126,12 +6499,16 @@ export interface components {
              * @example 2026-12-19T18:00:00.000Z
              */
             eta: string | null;
+            /** @description Precision of `eta`. */
+            eta_precision: components["schemas"]["TimePrecision"];
             /**
              * Format: date-time
              * @description Estimated departure. UTC with milliseconds.
              * @example 2026-11-21T09:30:00.000Z
              */
             etd: string | null;
+            /** @description Precision of `etd`. */
+            etd_precision: components["schemas"]["TimePrecision"];
             /**
              * @description Your own reference, unique per workspace and environment. A shipment sent again with the same reference is updated.
              * @example TMS-2026-000181
@@ -5193,6 +6570,8 @@ export interface components {
              * @example 2026-12-19T18:00:00.000Z
              */
             original_eta: string | null;
+            /** @description Precision of `original_eta`. */
+            original_eta_precision: components["schemas"]["TimePrecision"];
             /** @description Additional references. */
             references: components["schemas"]["Reference"][];
             /** @description Shipper. */
@@ -5216,6 +6595,27 @@ export interface components {
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
+        /**
+         * @example {
+         *       "user": {
+         *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *         "name": "Acme Electronics Ltd",
+         *         "email": "jo@example.com"
+         *       },
+         *       "service_account": null,
+         *       "workspace": {
+         *         "id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *         "name": "Acme Electronics Ltd"
+         *       },
+         *       "role": "viewer",
+         *       "permissions": [
+         *         "shipments:read"
+         *       ],
+         *       "environment": "live",
+         *       "expires_at": "2026-11-23T09:30:00.000Z",
+         *       "warnings": []
+         *     }
+         */
         SignedIn: {
             /** @description Environment of the key; for a session, the value of the header Environment. */
             environment: components["schemas"]["Environment"];
@@ -5237,6 +6637,12 @@ export interface components {
             /** @description Workspace of the session or key. */
             workspace: components["schemas"]["HoldingWorkspace"];
         };
+        /**
+         * @example {
+         *       "email": "jo@example.com",
+         *       "password": "correct horse battery"
+         *     }
+         */
         SignIn: {
             /**
              * @description E-mail address of the user, in any case.
@@ -5262,6 +6668,8 @@ export interface components {
         };
         /** @enum {string} */
         SubscribableEventType: "*" | "shipment.created" | "shipment.updated" | "milestone.recorded" | "exception.opened" | "exception.resolved" | "document.approved" | "milestone.retracted" | "document.uploaded" | "document.rejected" | "exception.updated" | "webhook_endpoint.failing" | "webhook_delivery.dead_lettered";
+        /** @enum {string} */
+        TimePrecision: "time" | "day";
         Upload: {
             /**
              * Format: date-time
@@ -5320,6 +6728,12 @@ export interface components {
             /** @description Id of the workspace. */
             workspace_id: string;
         };
+        /**
+         * @example {
+         *       "role": "viewer",
+         *       "name": "Jo Doe"
+         *     }
+         */
         UserChanges: {
             /**
              * @description Name of the user.
@@ -5329,6 +6743,12 @@ export interface components {
             /** @description Role of the user, which applies to all sessions and keys. */
             role?: components["schemas"]["Role"];
         };
+        /**
+         * @example {
+         *       "email": "jo@example.com",
+         *       "role": "viewer"
+         *     }
+         */
         UserInvitation: {
             /**
              * Format: email
@@ -5445,6 +6865,40 @@ export interface components {
             /** @description Id of the workspace. */
             workspace_id: string;
         };
+        UserSession: {
+            /**
+             * @description IP address at sign-in.
+             * @example 203.0.113.7
+             */
+            address: string;
+            /**
+             * Format: date-time
+             * @description Time of the sign-in. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description True for the session of this request. */
+            current: boolean;
+            /**
+             * @description Browser and operating system, if known.
+             * @example Firefox on Windows
+             */
+            device: string;
+            /**
+             * Format: date-time
+             * @description Latest end of the session. UTC with milliseconds.
+             */
+            expires_at: string;
+            /**
+             * @description Service-assigned identifier.
+             * @example ses_5f3c2k7qv3n5xw6yz2aabbccdd
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description Time of the last use, to the minute. UTC with milliseconds.
+             */
+            last_seen_at: string;
+        };
         UserWritten: {
             /**
              * Format: date-time
@@ -5499,7 +6953,26 @@ export interface components {
             param: string | null;
         };
         /** @enum {string} */
-        WarningCode: "unknown_field" | "read_only_field" | "header_dropped" | "invalid_container_number" | "unknown_port" | "eta_before_etd" | "possible_duplicate" | "code_unusual_for_mode" | "shipment_cancelled" | "overridden_by_user";
+        WarningCode: "unknown_field" | "read_only_field" | "header_dropped" | "invalid_container_number" | "unknown_port" | "eta_before_etd" | "possible_duplicate" | "code_unusual_for_mode" | "shipment_cancelled" | "overridden_by_user" | "outdated_report";
+        /**
+         * @example {
+         *       "number": 1,
+         *       "at": "2026-11-23T09:30:00.000Z",
+         *       "duration_ms": 84,
+         *       "status_code": 500,
+         *       "error": {
+         *         "code": "timeout",
+         *         "message": "The receiver responded with status 500."
+         *       },
+         *       "response": {
+         *         "headers": {
+         *           "content-type": "text/plain"
+         *         },
+         *         "body": "ok"
+         *       },
+         *       "manual": false
+         *     }
+         */
         WebhookAttempt: {
             /**
              * Format: date-time
@@ -5514,16 +6987,24 @@ export interface components {
             manual: boolean;
             /** @description Number of the attempt, from 1. The first 50 and the latest 50 attempts are kept. */
             number: number;
-            /**
-             * @description Present if the receiver had closed the kept-alive connection, so the request was sent again on a new connection.
-             * @enum {boolean}
-             */
-            resent?: true;
+            /** @description Present if the receiver had closed the kept-alive connection, so the request was sent again on a new connection. */
+            resent?: boolean;
             /** @description Response of the endpoint; null without a response. */
             response: components["schemas"]["WebhookResponse"] | null;
             /** @description Status code of the response; null without a response. */
             status_code: number | null;
         };
+        /**
+         * @example {
+         *       "event_types": [
+         *         "milestone.recorded"
+         *       ],
+         *       "reasons": [
+         *         "timeout",
+         *         "connection_refused"
+         *       ]
+         *     }
+         */
         WebhookDeadLetters: {
             /**
              * @description Only the deliveries with these ids.
@@ -5540,7 +7021,7 @@ export interface components {
              *       "shipment.updated"
              *     ]
              */
-            event_types?: components["schemas"]["EventType"][] | null;
+            event_types?: components["schemas"]["EventTypeName"][] | null;
             /**
              * @description Only dead letters with one of these error codes (`last_error.code`).
              * @example [
@@ -5592,7 +7073,7 @@ export interface components {
              */
             count: number;
             /** @description Event type of the dead letters. */
-            event_type: components["schemas"]["EventType"];
+            event_type: components["schemas"]["EventTypeName"];
             /**
              * @description True if `count` is exact. False if counting stopped at a limit, so there may be more dead letters.
              * @example true
@@ -5649,6 +7130,25 @@ export interface components {
              */
             is_exact: boolean;
         };
+        /**
+         * @example {
+         *       "id": "dlv_9c1e2k7qv3n5xw6yz2aabbccdd",
+         *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "event_id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "event_type": "milestone.recorded",
+         *       "status": "retrying",
+         *       "sandbox": false,
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "next_attempt_at": "2026-11-23T09:30:00.000Z",
+         *       "completed_at": null,
+         *       "attempts_count": 1,
+         *       "last_error": {
+         *         "code": "unexpected_status",
+         *         "message": "The endpoint answered 500."
+         *       },
+         *       "version": 1
+         *     }
+         */
         WebhookDelivery: {
             /** @description Number of attempts made. */
             attempts_count: number;
@@ -5667,7 +7167,7 @@ export interface components {
             /** @description Id of the event. */
             event_id: string;
             /** @description Type of the event. */
-            event_type: components["schemas"]["EventType"];
+            event_type: components["schemas"]["EventTypeName"];
             /**
              * @description Service-assigned identifier. An event has one delivery for each endpoint.
              * @example dlv_9c1e2k7qv3n5xw6yz2aabbccdd
@@ -5687,6 +7187,64 @@ export interface components {
             /** @description Increases with every change, including attempts. */
             version: number;
         };
+        /**
+         * @example {
+         *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "type": "webhook_delivery.dead_lettered",
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "api_version": "2026-11-01",
+         *       "environment": "live",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "data": {
+         *         "endpoint": {
+         *           "id": "whe_sandbox2sandbox2sandbox2aa",
+         *           "url": "https://tms.example.com/webhooks",
+         *           "event_types": [
+         *             "*"
+         *           ],
+         *           "description": "The TMS of the sandbox",
+         *           "api_version": "2026-11-01",
+         *           "payload": "full",
+         *           "environment": "live",
+         *           "status": "enabled",
+         *           "disabled_reason": null,
+         *           "last_verification": {
+         *             "at": "2026-10-24T09:30:00.000Z",
+         *             "ok": true,
+         *             "error": null
+         *           },
+         *           "headers": {
+         *             "x-api-key": "********"
+         *           },
+         *           "max_concurrency": 16,
+         *           "created_at": "2026-10-24T08:30:00.000Z",
+         *           "updated_at": "2026-10-24T10:30:00.000Z",
+         *           "version": 3
+         *         },
+         *         "delivery": {
+         *           "id": "dlv_sandbox2sandbox2sandbox2aa",
+         *           "endpoint_id": "whe_sandbox2sandbox2sandbox2aa",
+         *           "event_id": "evt_7c0a4a52-5b0e-4d5e-9a53-0f2f6f1f7a10",
+         *           "event_type": "milestone.recorded",
+         *           "status": "dead_lettered",
+         *           "sandbox": false,
+         *           "created_at": "2026-11-20T09:30:00.000Z",
+         *           "next_attempt_at": null,
+         *           "completed_at": "2026-11-23T09:30:00.000Z",
+         *           "attempts_count": 13,
+         *           "last_error": {
+         *             "code": "unexpected_status",
+         *             "message": "The endpoint answered 503."
+         *           },
+         *           "version": 14
+         *         },
+         *         "reason": {
+         *           "code": "unexpected_status",
+         *           "message": "The endpoint answered 503."
+         *         }
+         *       }
+         *     }
+         */
         WebhookDeliveryDeadLetteredEvent: {
             /**
              * @description Version of the event format.
@@ -5701,7 +7259,7 @@ export interface components {
             data: {
                 /** @description The delivery that failed permanently. */
                 delivery: components["schemas"]["WebhookDelivery"];
-                /** @description The other endpoint at the time of the event. */
+                /** @description The webhook endpoint that the event is about, at the time of the event. */
                 endpoint: components["schemas"]["WebhookEndpoint"];
                 /** @description Reason for the failure of the latest attempt. */
                 reason: components["schemas"]["WebhookError"];
@@ -5713,11 +7271,8 @@ export interface components {
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /**
-             * @description True for a test event; absent for other events.
-             * @enum {boolean}
-             */
-            sandbox?: true;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
             /**
              * @description Type of the event.
              * @constant
@@ -5746,7 +7301,7 @@ export interface components {
             /** @description Id of the event. */
             event_id: string;
             /** @description Type of the event. */
-            event_type: components["schemas"]["EventType"];
+            event_type: components["schemas"]["EventTypeName"];
             /**
              * @description Service-assigned identifier. An event has one delivery for each endpoint.
              * @example dlv_9c1e2k7qv3n5xw6yz2aabbccdd
@@ -5759,10 +7314,8 @@ export interface components {
              * @description Time of the next scheduled attempt. UTC with milliseconds.
              */
             next_attempt_at: string | null;
-            /** @description Body of the request, the same for every attempt. */
-            payload: {
-                [key: string]: unknown;
-            } | null;
+            /** @description Body of the request, the same for every attempt. After a 413 to an endpoint with `payload: "thin"`, it changes to the thin form. */
+            payload: components["schemas"]["WebhookPayload"] | null;
             /** @description True if the event is a sandbox event, which the test operation sends. */
             sandbox: boolean;
             /** @description Status of the delivery. */
@@ -5796,7 +7349,7 @@ export interface components {
             /** @description Id of the event. */
             event_id: string;
             /** @description Type of the event. */
-            event_type: components["schemas"]["EventType"];
+            event_type: components["schemas"]["EventTypeName"];
             /**
              * @description Service-assigned identifier. An event has one delivery for each endpoint.
              * @example dlv_9c1e2k7qv3n5xw6yz2aabbccdd
@@ -5818,6 +7371,27 @@ export interface components {
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
+        /**
+         * @example {
+         *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "url": "https://tms.example.com/webhooks",
+         *       "event_types": [
+         *         "*"
+         *       ],
+         *       "description": "Our TMS",
+         *       "api_version": "2026-11-01",
+         *       "payload": "full",
+         *       "environment": "live",
+         *       "status": "pending_verification",
+         *       "disabled_reason": null,
+         *       "last_verification": null,
+         *       "headers": {},
+         *       "max_concurrency": 16,
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "updated_at": "2026-11-23T09:30:00.000Z",
+         *       "version": 1
+         *     }
+         */
         WebhookEndpoint: {
             /**
              * @description Version of the payloads. Defaults to the newest version when the endpoint is created.
@@ -5863,6 +7437,8 @@ export interface components {
             last_verification: components["schemas"]["WebhookVerification"] | null;
             /** @description Maximum number of concurrent attempts. Defaults to 16. */
             max_concurrency: number;
+            /** @description Form of the payloads. `full` (default): `data` has a snapshot of the resource. `thin`: without the snapshot, for receivers with small limits; ids, versions, `changes` and the main fields of milestones remain. */
+            payload: components["schemas"]["PayloadForm"];
             /**
              * @description Status of the endpoint. Only an `enabled` endpoint receives live events.
              * @enum {string}
@@ -5881,12 +7457,21 @@ export interface components {
             /** @description Increases with every change. */
             version: number;
         };
+        /**
+         * @example {
+         *       "event_types": [
+         *         "milestone.recorded",
+         *         "exception.opened"
+         *       ],
+         *       "max_concurrency": 4
+         *     }
+         */
         WebhookEndpointChanges: {
             /**
              * @description Version of the payloads. Defaults to the newest version when the endpoint is created.
-             * @enum {string}
+             * @enum {string|null}
              */
-            api_version?: "2026-11-01";
+            api_version?: "2026-11-01" | null;
             /** @description Free-text description of the endpoint, for people. */
             description?: string | null;
             /**
@@ -5904,9 +7489,11 @@ export interface components {
              */
             headers?: {
                 [key: string]: string;
-            };
+            } | null;
             /** @description Maximum number of concurrent attempts. Defaults to 16. */
-            max_concurrency?: number;
+            max_concurrency?: number | null;
+            /** @description Form of the payloads. `full` (default): `data` has a snapshot of the resource. `thin`: without the snapshot, for receivers with small limits; ids, versions, `changes` and the main fields of milestones remain. */
+            payload?: components["schemas"]["PayloadForm"] | null;
             /**
              * Format: uri
              * @description URL that events are sent to: https, without credentials or a fragment. A new URL has to be verified.
@@ -5959,6 +7546,8 @@ export interface components {
             last_verification: components["schemas"]["WebhookVerification"] | null;
             /** @description Maximum number of concurrent attempts. Defaults to 16. */
             max_concurrency: number;
+            /** @description Form of the payloads. `full` (default): `data` has a snapshot of the resource. `thin`: without the snapshot, for receivers with small limits; ids, versions, `changes` and the main fields of milestones remain. */
+            payload: components["schemas"]["PayloadForm"];
             /**
              * @description Secret that signs every request to the endpoint. The whole string is the HMAC key. Reads never return it.
              * @example whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=
@@ -5985,16 +7574,55 @@ export interface components {
             warnings: components["schemas"]["Warning"][];
         };
         WebhookEndpointDeleted: {
-            /**
-             * @description Always true.
-             * @enum {boolean}
-             */
-            deleted: true;
+            /** @description Always true. */
+            deleted: boolean;
             /** @description Id of the deleted endpoint. */
             id: string;
             /** @description Problems that did not prevent the write, including fields that were ignored. Only in responses to writes. */
             warnings: components["schemas"]["Warning"][];
         };
+        /**
+         * @example {
+         *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
+         *       "type": "webhook_endpoint.failing",
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "api_version": "2026-11-01",
+         *       "environment": "live",
+         *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "data": {
+         *         "endpoint": {
+         *           "id": "whe_sandbox2sandbox2sandbox2aa",
+         *           "url": "https://tms.example.com/webhooks",
+         *           "event_types": [
+         *             "*"
+         *           ],
+         *           "description": "The TMS of the sandbox",
+         *           "api_version": "2026-11-01",
+         *           "payload": "full",
+         *           "environment": "live",
+         *           "status": "enabled",
+         *           "disabled_reason": null,
+         *           "last_verification": {
+         *             "at": "2026-10-24T09:30:00.000Z",
+         *             "ok": true,
+         *             "error": null
+         *           },
+         *           "headers": {
+         *             "x-api-key": "********"
+         *           },
+         *           "max_concurrency": 16,
+         *           "created_at": "2026-10-24T08:30:00.000Z",
+         *           "updated_at": "2026-10-24T10:30:00.000Z",
+         *           "version": 3
+         *         },
+         *         "failing_since": "2026-11-23T08:30:00.000Z",
+         *         "reason": {
+         *           "code": "unexpected_status",
+         *           "message": "The endpoint answered 503."
+         *         }
+         *       }
+         *     }
+         */
         WebhookEndpointFailingEvent: {
             /**
              * @description Version of the event format.
@@ -6007,7 +7635,7 @@ export interface components {
              */
             created_at: string;
             data: {
-                /** @description The other endpoint at the time of the event. */
+                /** @description The webhook endpoint that the event is about, at the time of the event. */
                 endpoint: components["schemas"]["WebhookEndpoint"];
                 /**
                  * Format: date-time
@@ -6024,11 +7652,8 @@ export interface components {
              * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
              */
             id: string;
-            /**
-             * @description True for a test event; absent for other events.
-             * @enum {boolean}
-             */
-            sandbox?: true;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
             /**
              * @description Type of the event.
              * @constant
@@ -6037,12 +7662,21 @@ export interface components {
             /** @description Id of the workspace. */
             workspace_id: string;
         };
+        /**
+         * @example {
+         *       "url": "https://tms.example.com/webhooks",
+         *       "event_types": [
+         *         "*"
+         *       ],
+         *       "description": "Our TMS"
+         *     }
+         */
         WebhookEndpointFields: {
             /**
              * @description Version of the payloads. Defaults to the newest version when the endpoint is created.
-             * @enum {string}
+             * @enum {string|null}
              */
-            api_version?: "2026-11-01";
+            api_version?: "2026-11-01" | null;
             /** @description Free-text description of the endpoint, for people. */
             description?: string | null;
             /**
@@ -6060,9 +7694,11 @@ export interface components {
              */
             headers?: {
                 [key: string]: string;
-            };
+            } | null;
             /** @description Maximum number of concurrent attempts. Defaults to 16. */
-            max_concurrency?: number;
+            max_concurrency?: number | null;
+            /** @description Form of the payloads. `full` (default): `data` has a snapshot of the resource. `thin`: without the snapshot, for receivers with small limits; ids, versions, `changes` and the main fields of milestones remain. */
+            payload?: components["schemas"]["PayloadForm"] | null;
             /**
              * Format: uri
              * @description URL that events are sent to: https, without credentials or a fragment. A new URL has to be verified.
@@ -6103,12 +7739,17 @@ export interface components {
             /** @description Pending deliveries. */
             waiting: components["schemas"]["WebhookWaiting"];
         };
+        /**
+         * @example {
+         *       "type": "milestone.recorded"
+         *     }
+         */
         WebhookEndpointTest: {
             /**
              * @description Type of the sandbox event.
              * @example milestone.recorded
              */
-            type: components["schemas"]["EventType"];
+            type: components["schemas"]["EventTypeName"];
         };
         WebhookEndpointWritten: {
             /**
@@ -6155,6 +7796,8 @@ export interface components {
             last_verification: components["schemas"]["WebhookVerification"] | null;
             /** @description Maximum number of concurrent attempts. Defaults to 16. */
             max_concurrency: number;
+            /** @description Form of the payloads. `full` (default): `data` has a snapshot of the resource. `thin`: without the snapshot, for receivers with small limits; ids, versions, `changes` and the main fields of milestones remain. */
+            payload: components["schemas"]["PayloadForm"];
             /**
              * @description Status of the endpoint. Only an `enabled` endpoint receives live events.
              * @enum {string}
@@ -6194,7 +7837,7 @@ export interface components {
              * @description Start of the hour. UTC with milliseconds.
              */
             hour: string;
-            /** @description False if some attempts or discards may not be counted until the hour is recounted from the log. */
+            /** @description False if some attempts or discards may be missing from the counts until the hour is recounted from the log. */
             is_exact: boolean;
             /** @description Duration of attempts, in milliseconds. Percentiles are at most 12.5% too high; `max` is exact. */
             latency_ms: components["schemas"]["WebhookLatency"];
@@ -6239,6 +7882,30 @@ export interface components {
             /** @description 99th percentile. */
             p99: number | null;
         };
+        /** @description An event as an endpoint received it, full or thin. */
+        WebhookPayload: {
+            /** @description Version of the event format. */
+            api_version: string;
+            /**
+             * Format: date-time
+             * @description Time of the event. UTC with milliseconds.
+             */
+            created_at: string;
+            /** @description Data of the event, as in the requests to endpoints. With `payload: "thin"`, it has only ids, versions, `changes`, and `id`, `code`, `occurred_at`, `location` and `source` of a milestone. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description Environment of the event. */
+            environment: components["schemas"]["Environment"];
+            /** @description Id of the event. */
+            id: string;
+            /** @description True for a test event; absent for other events. */
+            sandbox?: boolean;
+            /** @description Type of the event. */
+            type: components["schemas"]["EventTypeName"];
+            /** @description Id of the workspace. */
+            workspace_id: string;
+        };
         WebhookPreviousSecret: {
             /**
              * Format: date-time
@@ -6251,6 +7918,29 @@ export interface components {
              */
             secret: string;
         };
+        /**
+         * @example {
+         *       "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
+         *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
+         *       "action": "replay",
+         *       "since": "2026-11-21T09:30:00.000Z",
+         *       "until": "2026-11-22T09:30:00.000Z",
+         *       "event_types": null,
+         *       "statuses": [
+         *         "dead_lettered",
+         *         "missed"
+         *       ],
+         *       "reasons": null,
+         *       "delivery_ids": null,
+         *       "status": "running",
+         *       "matched": 180,
+         *       "done": 120,
+         *       "failed": 2,
+         *       "created_at": "2026-11-23T09:30:00.000Z",
+         *       "completed_at": "2026-11-23T09:30:00.000Z",
+         *       "version": 1
+         *     }
+         */
         WebhookReplay: {
             /**
              * @description `replay` sends deliveries again; `discard` discards them.
@@ -6279,7 +7969,7 @@ export interface components {
              *       "milestone.recorded"
              *     ]
              */
-            event_types: components["schemas"]["EventType"][] | null;
+            event_types: components["schemas"]["EventTypeName"][] | null;
             /** @description Number of found deliveries whose first attempt failed again. These deliveries continue on their new schedule. */
             failed: number;
             /**
@@ -6324,6 +8014,15 @@ export interface components {
             /** @description Increases with every change, including progress. */
             version: number;
         };
+        /**
+         * @example {
+         *       "since": "2026-11-21T09:30:00Z",
+         *       "statuses": [
+         *         "dead_lettered",
+         *         "missed"
+         *       ]
+         *     }
+         */
         WebhookReplayFilter: {
             /**
              * @description Only events of these types. If null, all types that the endpoint subscribes to.
@@ -6331,7 +8030,7 @@ export interface components {
              *       "milestone.recorded"
              *     ]
              */
-            event_types?: components["schemas"]["EventType"][] | null;
+            event_types?: components["schemas"]["EventTypeName"][] | null;
             /**
              * @description Only deliveries with one of these error codes (`last_error.code`), which excludes missed events. If null, all deliveries.
              * @example [
@@ -6404,7 +8103,7 @@ export interface components {
              *       "milestone.recorded"
              *     ]
              */
-            event_types: components["schemas"]["EventType"][] | null;
+            event_types: components["schemas"]["EventTypeName"][] | null;
             /** @description Number of found deliveries whose first attempt failed again. These deliveries continue on their new schedule. */
             failed: number;
             /**
@@ -6459,6 +8158,11 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /**
+         * @example {
+         *       "expires_in_seconds": 86400
+         *     }
+         */
         WebhookSecretRotation: {
             /**
              * @description Seconds for which the old secret signs in addition to the new one. Defaults to 86,400 (one day).
@@ -6534,6 +8238,18 @@ export interface components {
             /** @description Version number, which grows with every change; 1 before the first change. */
             version: number;
         };
+        /**
+         * @example {
+         *       "exceptions": {
+         *         "eta_slip": {
+         *           "after_hours": 12
+         *         },
+         *         "no_update": {
+         *           "enabled": false
+         *         }
+         *       }
+         *     }
+         */
         WorkspaceSettingsChanges: {
             /** @description Rules for opening exceptions automatically, by exception type. */
             exceptions?: components["schemas"]["ExceptionSettingsChangesByType"] | null;
@@ -6586,26 +8302,52 @@ export interface components {
     };
     responses: never;
     parameters: {
-        /**
-         * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-         * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-         */
+        /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
         "Consistency-Token": string;
-        /**
-         * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-         * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-         */
+        /** @description `next_cursor` of the previous page, sent with the same filters. */
+        cursor: string;
+        /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
         "Idempotency-Key": string;
-        /**
-         * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-         * @example handling=strict
-         */
+        /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
+        "If-Match": string;
+        /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
+        "If-None-Match": string;
+        /** @description Maximum number of items per page. */
+        limit: number;
+        /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
         Prefer: "handling=strict" | "handling=lenient";
+        /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
+        traceparent: string;
         /**
-         * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
+         * @description Id of the event. Ignore an event whose id you have already processed.
+         * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+         */
+        "Webhook.Service-Event-Id": string;
+        /**
+         * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
+         * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
+         */
+        "Webhook.Service-Signature": string;
+        /**
+         * @description W3C trace context of the request that caused the event.
          * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
          */
-        traceparent: string;
+        "Webhook.traceparent": string;
+        /**
+         * @description Standard Webhooks: `Service-Event-Id`.
+         * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
+         */
+        "Webhook.webhook-id": string;
+        /**
+         * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
+         * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
+         */
+        "Webhook.webhook-signature": string;
+        /**
+         * @description Standard Webhooks: time of signing, in Unix seconds.
+         * @example 1795426200
+         */
+        "Webhook.webhook-timestamp": string;
     };
     requestBodies: never;
     headers: never;
@@ -6628,11 +8370,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "live"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Liveness"];
                 };
             };
@@ -6653,14 +8390,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "starting",
-                     *       "engines": {
-                     *         "storage": "ok"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
@@ -6670,15 +8399,12 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -6692,38 +8418,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "key_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "name": "Nightly import",
-                     *           "environment": "live",
-                     *           "prefix": "sk_live_0aB1",
-                     *           "last_four": "9zY8",
-                     *           "owner": {
-                     *             "type": "service_account",
-                     *             "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *           },
-                     *           "role": "viewer",
-                     *           "max_role": null,
-                     *           "created_by": {
-                     *             "type": "user",
-                     *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *           },
-                     *           "created_at": "2026-11-23T09:30:00.000Z",
-                     *           "expires_at": null,
-                     *           "last_used_at": null,
-                     *           "revoked_at": null,
-                     *           "rotated_to": null,
-                     *           "version": 1
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["ApiKeyPage"];
                 };
             };
@@ -6733,25 +8427,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -6759,12 +8441,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Nightly import",
-                 *       "environment": "test"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ApiKeyFields"];
             };
         };
@@ -6775,34 +8451,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "key_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Nightly import",
-                     *       "environment": "live",
-                     *       "prefix": "sk_live_0aB1",
-                     *       "last_four": "9zY8",
-                     *       "owner": {
-                     *         "type": "service_account",
-                     *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "role": "viewer",
-                     *       "max_role": null,
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "expires_at": null,
-                     *       "last_used_at": null,
-                     *       "revoked_at": null,
-                     *       "rotated_to": null,
-                     *       "version": 1,
-                     *       "warnings": [],
-                     *       "key": "sk_live_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX9zY8"
-                     *     }
-                     */
                     "application/json": components["schemas"]["ApiKeyCreated"];
                 };
             };
@@ -6813,11 +8461,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -6837,32 +8482,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "key_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Nightly import",
-                     *       "environment": "live",
-                     *       "prefix": "sk_live_0aB1",
-                     *       "last_four": "9zY8",
-                     *       "owner": {
-                     *         "type": "service_account",
-                     *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "role": "viewer",
-                     *       "max_role": null,
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "expires_at": null,
-                     *       "last_used_at": null,
-                     *       "revoked_at": null,
-                     *       "rotated_to": null,
-                     *       "version": 1
-                     *     }
-                     */
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
@@ -6872,27 +8491,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -6912,33 +8519,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "key_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Nightly import",
-                     *       "environment": "live",
-                     *       "prefix": "sk_live_0aB1",
-                     *       "last_four": "9zY8",
-                     *       "owner": {
-                     *         "type": "service_account",
-                     *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "role": "viewer",
-                     *       "max_role": null,
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "expires_at": null,
-                     *       "last_used_at": null,
-                     *       "revoked_at": null,
-                     *       "rotated_to": null,
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ApiKeyWritten"];
                 };
             };
@@ -6948,27 +8528,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -6982,11 +8550,6 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "grace_seconds": 86400
-                 *     }
-                 */
                 "application/json": components["schemas"]["ApiKeyRotation"];
             };
         };
@@ -6997,34 +8560,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "key_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Nightly import",
-                     *       "environment": "live",
-                     *       "prefix": "sk_live_0aB1",
-                     *       "last_four": "9zY8",
-                     *       "owner": {
-                     *         "type": "service_account",
-                     *         "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "role": "viewer",
-                     *       "max_role": null,
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "expires_at": null,
-                     *       "last_used_at": null,
-                     *       "revoked_at": null,
-                     *       "rotated_to": null,
-                     *       "version": 1,
-                     *       "warnings": [],
-                     *       "key": "sk_live_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX9zY8"
-                     *     }
-                     */
                     "application/json": components["schemas"]["ApiKeyCreated"];
                 };
             };
@@ -7033,24 +8568,21 @@ export interface operations {
     listAuditLog: {
         parameters: {
             query?: {
-                /** @description Only changes by the user or service account with this id; `administration` stands for the command line. */
+                /** @description Only changes by the user or service account with this id; `administration` stands for the command line. Example: `usr_5f3c2k7qv3n5xw6yz2aabbccdd`. */
                 actor?: string;
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only changes at this time or later. */
                 from?: string;
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Only changes at this time or earlier. */
                 to?: string;
-                /** @description Only changes of this type. */
-                type?: components["schemas"]["AuditType"];
+                /** @description Only changes of these types, separated by commas. Example: `api_key.revoked`. */
+                type?: components["schemas"]["AuditType"][];
             };
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -7064,37 +8596,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "aud_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "at": "2026-11-23T09:30:00.000Z",
-                     *           "actor": {
-                     *             "type": "user",
-                     *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *             "name": "Acme Electronics Ltd"
-                     *           },
-                     *           "type": "api_key.revoked",
-                     *           "target": {
-                     *             "type": "api_key",
-                     *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *           },
-                     *           "changes": {
-                     *             "eta": {
-                     *               "from": "2026-12-13T18:00:00.000Z",
-                     *               "to": "2026-12-14T15:30:00.000Z"
-                     *             }
-                     *           },
-                     *           "outcome": "done",
-                     *           "request_id": "req_5f6a2b8637ac4b5c9d535a0c4f1d2b11",
-                     *           "address": "203.0.113.7"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["AuditLogPage"];
                 };
             };
@@ -7104,17 +8605,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -7122,7 +8617,7 @@ export interface operations {
                  * @description Id of the document, `doc_…`.
                  * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
                  */
-                id: unknown;
+                id: string;
             };
             cookie?: never;
         };
@@ -7134,30 +8629,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "type": "bill_of_lading",
-                     *       "status": "uploaded",
-                     *       "file_name": "bill-of-lading.pdf",
-                     *       "content_type": "application/pdf",
-                     *       "size_bytes": 182044,
-                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                     *       "uploaded_by": {
-                     *         "type": "user",
-                     *         "id": "usr_sandbox"
-                     *       },
-                     *       "created_at": "2026-11-23T06:30:00.000Z",
-                     *       "uploaded_at": "2026-11-23T06:30:00.000Z",
-                     *       "reviewed_by": null,
-                     *       "reviewed_at": null,
-                     *       "rejection_reason": null,
-                     *       "replaces_document_id": null,
-                     *       "replaced_by_document_id": null,
-                     *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Document"];
                 };
             };
@@ -7167,22 +8638,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -7190,7 +8652,7 @@ export interface operations {
                  * @description Id of the document, `doc_…`.
                  * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
                  */
-                id: unknown;
+                id: string;
             };
             cookie?: never;
         };
@@ -7202,31 +8664,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "type": "bill_of_lading",
-                     *       "status": "uploaded",
-                     *       "file_name": "bill-of-lading.pdf",
-                     *       "content_type": "application/pdf",
-                     *       "size_bytes": 182044,
-                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                     *       "uploaded_by": {
-                     *         "type": "user",
-                     *         "id": "usr_sandbox"
-                     *       },
-                     *       "created_at": "2026-11-23T06:30:00.000Z",
-                     *       "uploaded_at": "2026-11-23T06:30:00.000Z",
-                     *       "reviewed_by": null,
-                     *       "reviewed_at": null,
-                     *       "rejection_reason": null,
-                     *       "replaces_document_id": null,
-                     *       "replaced_by_document_id": null,
-                     *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download",
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["DocumentWritten"];
                 };
             };
@@ -7236,27 +8673,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -7264,7 +8689,7 @@ export interface operations {
                  * @description Id of the document, `doc_…`.
                  * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
                  */
-                id: unknown;
+                id: string;
             };
             cookie?: never;
         };
@@ -7276,31 +8701,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "type": "bill_of_lading",
-                     *       "status": "uploaded",
-                     *       "file_name": "bill-of-lading.pdf",
-                     *       "content_type": "application/pdf",
-                     *       "size_bytes": 182044,
-                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                     *       "uploaded_by": {
-                     *         "type": "user",
-                     *         "id": "usr_sandbox"
-                     *       },
-                     *       "created_at": "2026-11-23T06:30:00.000Z",
-                     *       "uploaded_at": "2026-11-23T06:30:00.000Z",
-                     *       "reviewed_by": null,
-                     *       "reviewed_at": null,
-                     *       "rejection_reason": null,
-                     *       "replaces_document_id": null,
-                     *       "replaced_by_document_id": null,
-                     *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download",
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["DocumentWritten"];
                 };
             };
@@ -7310,27 +8710,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -7338,7 +8726,7 @@ export interface operations {
                  * @description Id of the document, `doc_…`.
                  * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
                  */
-                id: unknown;
+                id: string;
             };
             cookie?: never;
         };
@@ -7350,31 +8738,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "type": "bill_of_lading",
-                     *       "status": "uploaded",
-                     *       "file_name": "bill-of-lading.pdf",
-                     *       "content_type": "application/pdf",
-                     *       "size_bytes": 182044,
-                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                     *       "uploaded_by": {
-                     *         "type": "user",
-                     *         "id": "usr_sandbox"
-                     *       },
-                     *       "created_at": "2026-11-23T06:30:00.000Z",
-                     *       "uploaded_at": "2026-11-23T06:30:00.000Z",
-                     *       "reviewed_by": null,
-                     *       "reviewed_at": null,
-                     *       "rejection_reason": null,
-                     *       "replaces_document_id": null,
-                     *       "replaced_by_document_id": null,
-                     *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download",
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["DocumentWritten"];
                 };
             };
@@ -7384,15 +8747,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -7400,7 +8757,7 @@ export interface operations {
                  * @description Id of the document, `doc_…`.
                  * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
                  */
-                id: unknown;
+                id: string;
             };
             cookie?: never;
         };
@@ -7419,21 +8776,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
                 /** @description ETag of the content to which the range applies. If it does not match, the whole file is sent. */
                 "If-Range"?: string;
                 /** @description Requested bytes, for example `bytes=0-1023`, `bytes=1024-` or `bytes=-512`. */
                 Range?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -7441,7 +8792,7 @@ export interface operations {
                  * @description Id of the document, `doc_…`.
                  * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
                  */
-                id: unknown;
+                id: string;
             };
             cookie?: never;
         };
@@ -7454,12 +8805,16 @@ export interface operations {
                 };
                 content: {
                     "application/pdf": string;
+                    "application/vnd.ms-outlook": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": string;
                     "application/xml": string;
+                    "image/heic": string;
                     "image/jpeg": string;
                     "image/png": string;
                     "image/tiff": string;
+                    "image/webp": string;
+                    "message/rfc822": string;
                     "text/csv": string;
                     "text/plain": string;
                 };
@@ -7471,12 +8826,16 @@ export interface operations {
                 };
                 content: {
                     "application/pdf": string;
+                    "application/vnd.ms-outlook": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": string;
                     "application/xml": string;
+                    "image/heic": string;
                     "image/jpeg": string;
                     "image/png": string;
                     "image/tiff": string;
+                    "image/webp": string;
+                    "message/rfc822": string;
                     "text/csv": string;
                     "text/plain": string;
                 };
@@ -7487,27 +8846,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -7515,17 +8862,12 @@ export interface operations {
                  * @description Id of the document, `doc_…`.
                  * @example doc_4h2k7qv3n5xw6yz2aabbccddeeh2k7qv3n5xw6
                  */
-                id: unknown;
+                id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "reason": "Page 2 is missing."
-                 *     }
-                 */
                 "application/json": components["schemas"]["DocumentRejection"];
             };
         };
@@ -7536,31 +8878,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "type": "bill_of_lading",
-                     *       "status": "uploaded",
-                     *       "file_name": "bill-of-lading.pdf",
-                     *       "content_type": "application/pdf",
-                     *       "size_bytes": 182044,
-                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                     *       "uploaded_by": {
-                     *         "type": "user",
-                     *         "id": "usr_sandbox"
-                     *       },
-                     *       "created_at": "2026-11-23T06:30:00.000Z",
-                     *       "uploaded_at": "2026-11-23T06:30:00.000Z",
-                     *       "reviewed_by": null,
-                     *       "reviewed_at": null,
-                     *       "rejection_reason": null,
-                     *       "replaces_document_id": null,
-                     *       "replaced_by_document_id": null,
-                     *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download",
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["DocumentWritten"];
                 };
             };
@@ -7572,30 +8889,24 @@ export interface operations {
                 /** @description Only events after this one, for example the last one that a receiver processed. */
                 after?: string;
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Only events of this shipment. */
                 shipment_id?: string;
-                /** @description Only events created at this time or later. */
+                /** @description Only events created at this time or later. Example: `2026-11-21T09:30:00Z`. */
                 since?: string;
                 /** @description Order of the events: `published` (default) is the order of publication, `-published` the reverse. */
                 sort?: "published" | "-published";
-                /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, separated by commas. */
+                /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, separated by commas. Example: `milestone.recorded`. */
                 type?: components["schemas"]["ShipmentEventType"][];
-                /** @description Only events created at this time or earlier. */
+                /** @description Only events created at this time or earlier. Example: `2026-11-22T09:30:00Z`. */
                 until?: string;
             };
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -7609,116 +8920,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                     *           "type": "shipment.created",
-                     *           "created_at": "2026-11-23T09:30:00.000Z",
-                     *           "api_version": "2026-11-01",
-                     *           "environment": "live",
-                     *           "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "data": {
-                     *             "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *             "external_id": "PO-SANDBOX-1",
-                     *             "shipment_version": 7,
-                     *             "shipment": {
-                     *               "mode": "ocean",
-                     *               "carrier_scac": "MSCU",
-                     *               "origin_port": "CNSHA",
-                     *               "destination_port": "NLRTM",
-                     *               "etd": "2026-11-19T09:30:00.000Z",
-                     *               "eta": "2026-12-14T15:30:00.000Z",
-                     *               "atd": "2026-11-19T11:30:00.000Z",
-                     *               "ata": null,
-                     *               "id": "shp_sandbox2sandbox2sandbox2aa",
-                     *               "external_id": "PO-SANDBOX-1",
-                     *               "status": "in_transit",
-                     *               "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *               "load_type": "fcl",
-                     *               "house_bill": "HBL-SANDBOX-1",
-                     *               "master_bill": "MEDUSANDBOX1",
-                     *               "booking_number": "BKG-SANDBOX-1",
-                     *               "container_numbers": [
-                     *                 "CSQU3054383"
-                     *               ],
-                     *               "shipper": {
-                     *                 "name": "Sandbox Export Ltd",
-                     *                 "external_id": "SUP-1"
-                     *               },
-                     *               "consignee": {
-                     *                 "name": "Sandbox Import B.V.",
-                     *                 "external_id": "CUS-1"
-                     *               },
-                     *               "references": [
-                     *                 {
-                     *                   "type": "purchase_order",
-                     *                   "value": "PO-SANDBOX-1"
-                     *                 }
-                     *               ],
-                     *               "metadata": null,
-                     *               "legs": [
-                     *                 {
-                     *                   "mode": "ocean",
-                     *                   "carrier_scac": "MSCU",
-                     *                   "origin_port": "CNSHA",
-                     *                   "destination_port": "NLRTM",
-                     *                   "etd": "2026-11-19T09:30:00.000Z",
-                     *                   "eta": "2026-12-14T15:30:00.000Z",
-                     *                   "atd": "2026-11-19T11:30:00.000Z",
-                     *                   "ata": null,
-                     *                   "vessel": "MSC SANDBOX",
-                     *                   "voyage": "123W"
-                     *                 }
-                     *               ],
-                     *               "containers": [
-                     *                 {
-                     *                   "number": "CSQU3054383",
-                     *                   "valid_check_digit": true,
-                     *                   "size_type": null,
-                     *                   "seal_number": null,
-                     *                   "status": "in_transit",
-                     *                   "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *                   "last_milestone": {
-                     *                     "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *                     "code": "vessel_departed",
-                     *                     "label": "Vessel departed",
-                     *                     "location": "CNSHA",
-                     *                     "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *                   },
-                     *                   "discharged_at": null,
-                     *                   "available_at": null,
-                     *                   "gated_out_at": null,
-                     *                   "delivered_at": null,
-                     *                   "empty_returned_at": null,
-                     *                   "last_free_day": null,
-                     *                   "empty_return_by": null
-                     *                 }
-                     *               ],
-                     *               "original_eta": "2026-12-13T09:30:00.000Z",
-                     *               "last_milestone": {
-                     *                 "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *                 "code": "vessel_departed",
-                     *                 "label": "Vessel departed",
-                     *                 "location": "CNSHA",
-                     *                 "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *               },
-                     *               "open_exceptions_count": 1,
-                     *               "documents_count": 1,
-                     *               "created_at": "2026-11-13T09:30:00.000Z",
-                     *               "updated_at": "2026-11-23T09:30:00.000Z",
-                     *               "version": 7,
-                     *               "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
-                     *               "incoterm": null
-                     *             }
-                     *           }
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["EventPage"];
                 };
             };
@@ -7728,17 +8929,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -7758,110 +8953,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                     *       "type": "shipment.created",
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "api_version": "2026-11-01",
-                     *       "environment": "live",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "data": {
-                     *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *         "external_id": "PO-SANDBOX-1",
-                     *         "shipment_version": 7,
-                     *         "shipment": {
-                     *           "mode": "ocean",
-                     *           "carrier_scac": "MSCU",
-                     *           "origin_port": "CNSHA",
-                     *           "destination_port": "NLRTM",
-                     *           "etd": "2026-11-19T09:30:00.000Z",
-                     *           "eta": "2026-12-14T15:30:00.000Z",
-                     *           "atd": "2026-11-19T11:30:00.000Z",
-                     *           "ata": null,
-                     *           "id": "shp_sandbox2sandbox2sandbox2aa",
-                     *           "external_id": "PO-SANDBOX-1",
-                     *           "status": "in_transit",
-                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *           "load_type": "fcl",
-                     *           "house_bill": "HBL-SANDBOX-1",
-                     *           "master_bill": "MEDUSANDBOX1",
-                     *           "booking_number": "BKG-SANDBOX-1",
-                     *           "container_numbers": [
-                     *             "CSQU3054383"
-                     *           ],
-                     *           "shipper": {
-                     *             "name": "Sandbox Export Ltd",
-                     *             "external_id": "SUP-1"
-                     *           },
-                     *           "consignee": {
-                     *             "name": "Sandbox Import B.V.",
-                     *             "external_id": "CUS-1"
-                     *           },
-                     *           "references": [
-                     *             {
-                     *               "type": "purchase_order",
-                     *               "value": "PO-SANDBOX-1"
-                     *             }
-                     *           ],
-                     *           "metadata": null,
-                     *           "legs": [
-                     *             {
-                     *               "mode": "ocean",
-                     *               "carrier_scac": "MSCU",
-                     *               "origin_port": "CNSHA",
-                     *               "destination_port": "NLRTM",
-                     *               "etd": "2026-11-19T09:30:00.000Z",
-                     *               "eta": "2026-12-14T15:30:00.000Z",
-                     *               "atd": "2026-11-19T11:30:00.000Z",
-                     *               "ata": null,
-                     *               "vessel": "MSC SANDBOX",
-                     *               "voyage": "123W"
-                     *             }
-                     *           ],
-                     *           "containers": [
-                     *             {
-                     *               "number": "CSQU3054383",
-                     *               "valid_check_digit": true,
-                     *               "size_type": null,
-                     *               "seal_number": null,
-                     *               "status": "in_transit",
-                     *               "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *               "last_milestone": {
-                     *                 "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *                 "code": "vessel_departed",
-                     *                 "label": "Vessel departed",
-                     *                 "location": "CNSHA",
-                     *                 "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *               },
-                     *               "discharged_at": null,
-                     *               "available_at": null,
-                     *               "gated_out_at": null,
-                     *               "delivered_at": null,
-                     *               "empty_returned_at": null,
-                     *               "last_free_day": null,
-                     *               "empty_return_by": null
-                     *             }
-                     *           ],
-                     *           "original_eta": "2026-12-13T09:30:00.000Z",
-                     *           "last_milestone": {
-                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *             "code": "vessel_departed",
-                     *             "label": "Vessel departed",
-                     *             "location": "CNSHA",
-                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *           },
-                     *           "open_exceptions_count": 1,
-                     *           "documents_count": 1,
-                     *           "created_at": "2026-11-13T09:30:00.000Z",
-                     *           "updated_at": "2026-11-23T09:30:00.000Z",
-                     *           "version": 7,
-                     *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
-                     *           "incoterm": null
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Event"];
                 };
             };
@@ -7874,16 +8965,13 @@ export interface operations {
                 after?: string;
                 /** @description Only events of this shipment. */
                 shipment_id?: string;
-                /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, separated by commas. */
+                /** @description One or more of shipment.created, shipment.updated, milestone.recorded, exception.opened, exception.resolved, document.approved, milestone.retracted, document.uploaded, document.rejected, exception.updated, separated by commas. Example: `milestone.recorded`. */
                 type?: components["schemas"]["ShipmentEventType"][];
             };
             header?: {
                 /** @description The last `id` that the client has read. Takes precedence over `after`. */
                 "Last-Event-ID"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -7905,39 +8993,33 @@ export interface operations {
     listExceptions: {
         parameters: {
             query?: {
-                /** @description Only exceptions with exactly this assignee. */
+                /** @description Only exceptions with exactly this assignee. Example: `ann@example.com`. */
                 assignee?: string;
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Maximum number of items per page. */
-                limit?: number;
-                /** @description Only exceptions opened at this time or later. */
+                limit?: components["parameters"]["limit"];
+                /** @description Only exceptions opened at this time or later. Example: `2026-11-01T00:00:00Z`. */
                 opened_from?: string;
-                /** @description Only exceptions opened at this time or earlier. */
+                /** @description Only exceptions opened at this time or earlier. Example: `2026-11-30T23:59:59Z`. */
                 opened_to?: string;
-                /** @description One or more of low, medium, high, critical, separated by commas. */
+                /** @description One or more of low, medium, high, critical, separated by commas. Example: `high,critical`. */
                 severity?: components["schemas"]["Severity"][];
                 /** @description Only exceptions of this shipment. */
                 shipment_id?: string;
-                /** @description Order of the list: `-opened_at` (default) is newest first; `-severity` is most severe first, and oldest first within a severity. */
+                /** @description Order of the list: `-opened_at` (default) is newest first; `-severity` is most severe first, and oldest first within a severity. Example: `-severity`. */
                 sort?: "-opened_at" | "opened_at" | "-severity";
-                /** @description One or more of open, acknowledged, resolved, separated by commas. */
+                /** @description One or more of open, acknowledged, resolved, separated by commas. Example: `open,acknowledged`. */
                 status?: components["schemas"]["ExceptionStatus"][];
-                /** @description One or more of eta_slip, departure_overdue, arrival_overdue, no_update, missed_connection, customs_hold, demurrage_risk, detention_risk, missing_document, document_rejected, delivery_failed, milestone_conflict, movement_after_cancel, invalid_container_number, freight_hold, terminal_hold, container_damage, cargo_damage, shortage, temperature_excursion, seal_broken, delivery_refused, lost, other, separated by commas. */
+                /** @description One or more of eta_slip, departure_overdue, arrival_overdue, no_update, missed_connection, customs_hold, terminal_hold, freight_hold, off_route, demurrage_risk, detention_risk, missing_document, document_rejected, delivery_failed, return_to_sender, milestone_conflict, movement_after_cancel, invalid_container_number, container_damage, cargo_damage, shortage, temperature_excursion, seal_broken, delivery_refused, lost, other, separated by commas. Example: `customs_hold,demurrage_risk`. */
                 type?: components["schemas"]["ExceptionType"][];
                 /** @description True: only exceptions without an assignee. False: only exceptions with an assignee. */
                 unassigned?: boolean;
             };
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -7951,38 +9033,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "exc_sandbox2sandbox2sandbox2aa1",
-                     *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *           "container_number": null,
-                     *           "type": "eta_slip",
-                     *           "severity": "medium",
-                     *           "status": "open",
-                     *           "title": "ETA slipped",
-                     *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
-                     *           "detected_by": "system",
-                     *           "rule": "eta_slip",
-                     *           "milestone_id": null,
-                     *           "reason_code": null,
-                     *           "assignee": null,
-                     *           "metrics": {
-                     *             "slip_hours": 30,
-                     *             "eta": "2026-12-14T15:30:00.000Z",
-                     *             "original_eta": "2026-12-13T09:30:00.000Z"
-                     *           },
-                     *           "resolution": null,
-                     *           "opened_at": "2026-11-23T07:30:00.000Z",
-                     *           "acknowledged_at": null,
-                     *           "resolved_at": null
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["ExceptionPage"];
                 };
             };
@@ -7992,17 +9042,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -8010,7 +9054,7 @@ export interface operations {
                  * @description Id of the exception, `exc_…`.
                  * @example exc_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m
                  */
-                id: unknown;
+                id: string;
             };
             cookie?: never;
         };
@@ -8022,33 +9066,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "exc_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "container_number": null,
-                     *       "type": "eta_slip",
-                     *       "severity": "medium",
-                     *       "status": "open",
-                     *       "title": "ETA slipped",
-                     *       "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
-                     *       "detected_by": "system",
-                     *       "rule": "eta_slip",
-                     *       "milestone_id": null,
-                     *       "reason_code": null,
-                     *       "assignee": null,
-                     *       "metrics": {
-                     *         "slip_hours": 30,
-                     *         "eta": "2026-12-14T15:30:00.000Z",
-                     *         "original_eta": "2026-12-13T09:30:00.000Z"
-                     *       },
-                     *       "resolution": null,
-                     *       "opened_at": "2026-11-23T07:30:00.000Z",
-                     *       "acknowledged_at": null,
-                     *       "resolved_at": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Exception"];
+                    "application/json": components["schemas"]["ShipmentException"];
                 };
             };
         };
@@ -8057,27 +9075,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -8085,18 +9091,12 @@ export interface operations {
                  * @description Id of the exception, `exc_…`.
                  * @example exc_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m
                  */
-                id: unknown;
+                id: string;
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "assignee": "kim@example.com",
-                 *       "note": "The broker is handling it."
-                 *     }
-                 */
                 "application/json": components["schemas"]["ExceptionAcknowledgement"];
             };
         };
@@ -8107,33 +9107,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "exc_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "container_number": null,
-                     *       "type": "eta_slip",
-                     *       "severity": "medium",
-                     *       "status": "open",
-                     *       "title": "ETA slipped",
-                     *       "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
-                     *       "detected_by": "system",
-                     *       "rule": "eta_slip",
-                     *       "milestone_id": null,
-                     *       "reason_code": null,
-                     *       "assignee": null,
-                     *       "metrics": {
-                     *         "slip_hours": 30,
-                     *         "eta": "2026-12-14T15:30:00.000Z",
-                     *         "original_eta": "2026-12-13T09:30:00.000Z"
-                     *       },
-                     *       "resolution": null,
-                     *       "opened_at": "2026-11-23T07:30:00.000Z",
-                     *       "acknowledged_at": null,
-                     *       "resolved_at": null,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ExceptionWritten"];
                 };
             };
@@ -8143,27 +9116,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -8171,18 +9132,12 @@ export interface operations {
                  * @description Id of the exception, `exc_…`.
                  * @example exc_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m
                  */
-                id: unknown;
+                id: string;
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "code": "waived",
-                 *       "note": "Repaired at the depot."
-                 *     }
-                 */
                 "application/json": components["schemas"]["ExceptionResolutionFields"];
             };
         };
@@ -8193,33 +9148,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "exc_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "container_number": null,
-                     *       "type": "eta_slip",
-                     *       "severity": "medium",
-                     *       "status": "open",
-                     *       "title": "ETA slipped",
-                     *       "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
-                     *       "detected_by": "system",
-                     *       "rule": "eta_slip",
-                     *       "milestone_id": null,
-                     *       "reason_code": null,
-                     *       "assignee": null,
-                     *       "metrics": {
-                     *         "slip_hours": 30,
-                     *         "eta": "2026-12-14T15:30:00.000Z",
-                     *         "original_eta": "2026-12-13T09:30:00.000Z"
-                     *       },
-                     *       "resolution": null,
-                     *       "opened_at": "2026-11-23T07:30:00.000Z",
-                     *       "acknowledged_at": null,
-                     *       "resolved_at": null,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ExceptionWritten"];
                 };
             };
@@ -8229,10 +9157,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -8252,18 +9177,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "purpose": "invitation",
-                     *       "email": "jo@example.com",
-                     *       "workspace": {
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *         "name": "Acme Electronics Ltd"
-                     *       },
-                     *       "role": "viewer",
-                     *       "expires_at": "2026-11-23T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Invitation"];
                 };
             };
@@ -8273,20 +9186,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -8300,13 +9204,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Jo Doe",
-                 *       "password": "correct horse battery",
-                 *       "email": "jo@example.com"
-                 *     }
-                 */
                 "application/json": components["schemas"]["LinkUse"];
             };
         };
@@ -8317,24 +9214,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Acme Electronics Ltd",
-                     *       "email": "jo@example.com",
-                     *       "role": "viewer",
-                     *       "status": "invited",
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "last_seen_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["UserWritten"];
                 };
             };
@@ -8344,15 +9223,12 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Maximum number of items per page. */
                 limit?: number;
             };
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -8366,31 +9242,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "code": "vessel_departed",
-                     *           "label": "Vessel departed",
-                     *           "description": "The vessel left the port.",
-                     *           "sequence": 55,
-                     *           "modes": [
-                     *             "ocean",
-                     *             "barge",
-                     *             "multimodal"
-                     *           ],
-                     *           "status": "in_transit",
-                     *           "opens_exception": null,
-                     *           "dcsa": "DEPA",
-                     *           "x12_315": "VD",
-                     *           "x12_214": null,
-                     *           "rec24": "24"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["MilestoneCodeList"];
                 };
             };
@@ -8400,25 +9251,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -8426,18 +9265,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "milestones": [
-                 *         {
-                 *           "master_bill": "MAEU912345678",
-                 *           "code": "vessel_departed",
-                 *           "occurred_at": "2026-11-21T09:30:00+08:00",
-                 *           "milestone_external_id": "EVT-9981"
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["BulkMilestones"];
             };
         };
@@ -8448,17 +9275,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "warnings": [],
-                     *       "data": [
-                     *         {
-                     *           "index": 1,
-                     *           "status": 201
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["BulkMilestonesWritten"];
                 };
             };
@@ -8467,18 +9283,15 @@ export interface operations {
     listPlaces: {
         parameters: {
             query?: {
-                /** @description Places with these codes, separated by commas; at most 200. */
+                /** @description Places with these codes, separated by commas; at most 200. Example: `NLRTM,CNSHA`. */
                 code?: string[];
                 /** @description Maximum number of items per page. */
-                limit?: number;
-                /** @description Words of a name, or a code. Each word must be the beginning of a word of the name, or of the code. */
+                limit?: components["parameters"]["limit"];
+                /** @description Words of a name, or a code. Each word must be the beginning of a word of the name, or of the code. Example: `rotter`. */
                 q?: string;
             };
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -8492,22 +9305,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "code": "NLRTM",
-                     *           "name": "Rotterdam",
-                     *           "country": "NL",
-                     *           "latitude": 51.95,
-                     *           "longitude": 4.05,
-                     *           "timezone": "Europe/Amsterdam"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["PlaceList"];
                 };
             };
@@ -8518,11 +9315,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -8536,18 +9330,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "required_documents": {
-                     *         "ocean": [
-                     *           "bill_of_lading",
-                     *           "packing_list"
-                     *         ],
-                     *         "air": []
-                     *       },
-                     *       "version": 1
-                     *     }
-                     */
                     "application/json": components["schemas"]["RequiredDocuments"];
                 };
             };
@@ -8557,15 +9339,12 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -8579,27 +9358,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "name": "TMS",
-                     *           "role": "viewer",
-                     *           "status": "active",
-                     *           "created_by": {
-                     *             "type": "user",
-                     *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *           },
-                     *           "created_at": "2026-11-23T09:30:00.000Z",
-                     *           "version": 1
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["ServiceAccountPage"];
                 };
             };
@@ -8609,25 +9367,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -8635,12 +9381,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "TMS",
-                 *       "role": "viewer"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ServiceAccountFields"];
             };
         };
@@ -8651,22 +9391,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "TMS",
-                     *       "role": "viewer",
-                     *       "status": "active",
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ServiceAccountWritten"];
                 };
             };
@@ -8677,11 +9401,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -8701,21 +9422,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "TMS",
-                     *       "role": "viewer",
-                     *       "status": "active",
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1
-                     *     }
-                     */
                     "application/json": components["schemas"]["ServiceAccount"];
                 };
             };
@@ -8725,22 +9431,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -8754,12 +9451,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "TMS",
-                 *       "role": "viewer"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ServiceAccountChanges"];
             };
         };
@@ -8770,22 +9461,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "TMS",
-                     *       "role": "viewer",
-                     *       "status": "active",
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ServiceAccountWritten"];
                 };
             };
@@ -8795,27 +9470,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -8835,22 +9498,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "TMS",
-                     *       "role": "viewer",
-                     *       "status": "active",
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ServiceAccountWritten"];
                 };
             };
@@ -8860,27 +9507,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -8900,22 +9535,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "sva_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "TMS",
-                     *       "role": "viewer",
-                     *       "status": "active",
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ServiceAccountWritten"];
                 };
             };
@@ -8926,11 +9545,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -8944,26 +9560,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "user": {
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *         "name": "Acme Electronics Ltd",
-                     *         "email": "jo@example.com"
-                     *       },
-                     *       "service_account": null,
-                     *       "workspace": {
-                     *         "id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *         "name": "Acme Electronics Ltd"
-                     *       },
-                     *       "role": "viewer",
-                     *       "permissions": [
-                     *         "shipments:read"
-                     *       ],
-                     *       "environment": "live",
-                     *       "expires_at": "2026-11-23T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["CredentialsHolder"];
                 };
             };
@@ -8973,20 +9569,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -8994,12 +9581,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "jo@example.com",
-                 *       "password": "correct horse battery"
-                 *     }
-                 */
                 "application/json": components["schemas"]["SignIn"];
             };
         };
@@ -9010,27 +9591,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "user": {
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *         "name": "Acme Electronics Ltd",
-                     *         "email": "jo@example.com"
-                     *       },
-                     *       "service_account": null,
-                     *       "workspace": {
-                     *         "id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *         "name": "Acme Electronics Ltd"
-                     *       },
-                     *       "role": "viewer",
-                     *       "permissions": [
-                     *         "shipments:read"
-                     *       ],
-                     *       "environment": "live",
-                     *       "expires_at": "2026-11-23T09:30:00.000Z",
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["SignedIn"];
                 };
             };
@@ -9040,20 +9600,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -9067,13 +9618,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "warnings": [],
-                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "deleted": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["SessionEnded"];
                 };
             };
@@ -9083,20 +9627,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -9104,11 +9639,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Jo Doe"
-                 *     }
-                 */
                 "application/json": components["schemas"]["OwnName"];
             };
         };
@@ -9119,27 +9649,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "user": {
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *         "name": "Acme Electronics Ltd",
-                     *         "email": "jo@example.com"
-                     *       },
-                     *       "service_account": null,
-                     *       "workspace": {
-                     *         "id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *         "name": "Acme Electronics Ltd"
-                     *       },
-                     *       "role": "viewer",
-                     *       "permissions": [
-                     *         "shipments:read"
-                     *       ],
-                     *       "environment": "live",
-                     *       "expires_at": "2026-11-23T09:30:00.000Z",
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["SignedIn"];
                 };
             };
@@ -9149,25 +9658,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -9175,12 +9672,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "current_password": "correct horse battery",
-                 *       "new_password": "staple battery horse"
-                 *     }
-                 */
                 "application/json": components["schemas"]["PasswordChange"];
             };
         };
@@ -9191,12 +9682,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "warnings": [],
-                     *       "changed_at": "2026-11-23T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["PasswordChanged"];
                 };
             };
@@ -9206,15 +9691,12 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -9228,23 +9710,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "ses_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "device": "Firefox on Windows",
-                     *           "address": "203.0.113.7",
-                     *           "created_at": "2026-11-23T09:30:00.000Z",
-                     *           "last_seen_at": "2026-11-23T09:30:00.000Z",
-                     *           "expires_at": "2026-11-23T09:30:00.000Z",
-                     *           "current": false
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["SessionPage"];
                 };
             };
@@ -9254,20 +9719,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -9287,13 +9743,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "warnings": [],
-                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "deleted": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["SessionEnded"];
                 };
             };
@@ -9303,10 +9752,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -9320,254 +9766,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "exceptions": {
-                     *         "eta_slip": {
-                     *           "enabled": true,
-                     *           "after_hours": 24,
-                     *           "by_mode": {
-                     *             "air": 4,
-                     *             "road": 4
-                     *           },
-                     *           "before_hours": null,
-                     *           "severity": "medium"
-                     *         },
-                     *         "departure_overdue": {
-                     *           "enabled": true,
-                     *           "after_hours": 12,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "medium"
-                     *         },
-                     *         "arrival_overdue": {
-                     *           "enabled": true,
-                     *           "after_hours": 12,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "medium"
-                     *         },
-                     *         "no_update": {
-                     *           "enabled": true,
-                     *           "after_hours": 168,
-                     *           "by_mode": {
-                     *             "air": 48,
-                     *             "road": 48,
-                     *             "rail": 72,
-                     *             "courier": 48
-                     *           },
-                     *           "before_hours": null,
-                     *           "severity": "low"
-                     *         },
-                     *         "missed_connection": {
-                     *           "enabled": true,
-                     *           "after_hours": 12,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "high"
-                     *         },
-                     *         "customs_hold": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "high"
-                     *         },
-                     *         "demurrage_risk": {
-                     *           "enabled": true,
-                     *           "after_hours": 96,
-                     *           "by_mode": {},
-                     *           "before_hours": 48,
-                     *           "severity": "high"
-                     *         },
-                     *         "detention_risk": {
-                     *           "enabled": true,
-                     *           "after_hours": 240,
-                     *           "by_mode": {},
-                     *           "before_hours": 48,
-                     *           "severity": "medium"
-                     *         },
-                     *         "missing_document": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": 72,
-                     *           "severity": "medium"
-                     *         },
-                     *         "document_rejected": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "medium"
-                     *         },
-                     *         "delivery_failed": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "medium"
-                     *         },
-                     *         "milestone_conflict": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "low"
-                     *         },
-                     *         "movement_after_cancel": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "high"
-                     *         },
-                     *         "invalid_container_number": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "low"
-                     *         }
-                     *       },
-                     *       "required_documents": {
-                     *         "ocean": [
-                     *           "bill_of_lading",
-                     *           "packing_list"
-                     *         ],
-                     *         "air": []
-                     *       },
-                     *       "version": 1,
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "updated_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "recheck": {
-                     *         "state": "pending",
-                     *         "checked": 1,
-                     *         "started_at": "2026-11-23T09:30:00.000Z",
-                     *         "finished_at": "2026-11-23T09:30:00.000Z"
-                     *       },
-                     *       "defaults": {
-                     *         "exceptions": {
-                     *           "eta_slip": {
-                     *             "enabled": true,
-                     *             "after_hours": 24,
-                     *             "by_mode": {
-                     *               "air": 4,
-                     *               "road": 4
-                     *             },
-                     *             "before_hours": null,
-                     *             "severity": "medium"
-                     *           },
-                     *           "departure_overdue": {
-                     *             "enabled": true,
-                     *             "after_hours": 12,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "medium"
-                     *           },
-                     *           "arrival_overdue": {
-                     *             "enabled": true,
-                     *             "after_hours": 12,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "medium"
-                     *           },
-                     *           "no_update": {
-                     *             "enabled": true,
-                     *             "after_hours": 168,
-                     *             "by_mode": {
-                     *               "air": 48,
-                     *               "road": 48,
-                     *               "rail": 72,
-                     *               "courier": 48
-                     *             },
-                     *             "before_hours": null,
-                     *             "severity": "low"
-                     *           },
-                     *           "missed_connection": {
-                     *             "enabled": true,
-                     *             "after_hours": 12,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "high"
-                     *           },
-                     *           "customs_hold": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "high"
-                     *           },
-                     *           "demurrage_risk": {
-                     *             "enabled": true,
-                     *             "after_hours": 96,
-                     *             "by_mode": {},
-                     *             "before_hours": 48,
-                     *             "severity": "high"
-                     *           },
-                     *           "detention_risk": {
-                     *             "enabled": true,
-                     *             "after_hours": 240,
-                     *             "by_mode": {},
-                     *             "before_hours": 48,
-                     *             "severity": "medium"
-                     *           },
-                     *           "missing_document": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": 72,
-                     *             "severity": "medium"
-                     *           },
-                     *           "document_rejected": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "medium"
-                     *           },
-                     *           "delivery_failed": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "medium"
-                     *           },
-                     *           "milestone_conflict": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "low"
-                     *           },
-                     *           "movement_after_cancel": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "high"
-                     *           },
-                     *           "invalid_container_number": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "low"
-                     *           }
-                     *         },
-                     *         "required_documents": {
-                     *           "ocean": [
-                     *             "bill_of_lading",
-                     *             "packing_list"
-                     *           ],
-                     *           "air": []
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["WorkspaceSettings"];
                 };
             };
@@ -9577,22 +9775,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -9600,31 +9789,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "exceptions": {
-                 *         "eta_slip": {
-                 *           "after_hours": 12
-                 *         },
-                 *         "no_update": {
-                 *           "enabled": false
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/json": components["schemas"]["WorkspaceSettingsChanges"];
-                /**
-                 * @example {
-                 *       "exceptions": {
-                 *         "eta_slip": {
-                 *           "after_hours": 12
-                 *         },
-                 *         "no_update": {
-                 *           "enabled": false
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/merge-patch+json": components["schemas"]["WorkspaceSettingsChanges"];
             };
         };
@@ -9635,255 +9800,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "exceptions": {
-                     *         "eta_slip": {
-                     *           "enabled": true,
-                     *           "after_hours": 24,
-                     *           "by_mode": {
-                     *             "air": 4,
-                     *             "road": 4
-                     *           },
-                     *           "before_hours": null,
-                     *           "severity": "medium"
-                     *         },
-                     *         "departure_overdue": {
-                     *           "enabled": true,
-                     *           "after_hours": 12,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "medium"
-                     *         },
-                     *         "arrival_overdue": {
-                     *           "enabled": true,
-                     *           "after_hours": 12,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "medium"
-                     *         },
-                     *         "no_update": {
-                     *           "enabled": true,
-                     *           "after_hours": 168,
-                     *           "by_mode": {
-                     *             "air": 48,
-                     *             "road": 48,
-                     *             "rail": 72,
-                     *             "courier": 48
-                     *           },
-                     *           "before_hours": null,
-                     *           "severity": "low"
-                     *         },
-                     *         "missed_connection": {
-                     *           "enabled": true,
-                     *           "after_hours": 12,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "high"
-                     *         },
-                     *         "customs_hold": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "high"
-                     *         },
-                     *         "demurrage_risk": {
-                     *           "enabled": true,
-                     *           "after_hours": 96,
-                     *           "by_mode": {},
-                     *           "before_hours": 48,
-                     *           "severity": "high"
-                     *         },
-                     *         "detention_risk": {
-                     *           "enabled": true,
-                     *           "after_hours": 240,
-                     *           "by_mode": {},
-                     *           "before_hours": 48,
-                     *           "severity": "medium"
-                     *         },
-                     *         "missing_document": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": 72,
-                     *           "severity": "medium"
-                     *         },
-                     *         "document_rejected": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "medium"
-                     *         },
-                     *         "delivery_failed": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "medium"
-                     *         },
-                     *         "milestone_conflict": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "low"
-                     *         },
-                     *         "movement_after_cancel": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "high"
-                     *         },
-                     *         "invalid_container_number": {
-                     *           "enabled": true,
-                     *           "after_hours": null,
-                     *           "by_mode": {},
-                     *           "before_hours": null,
-                     *           "severity": "low"
-                     *         }
-                     *       },
-                     *       "required_documents": {
-                     *         "ocean": [
-                     *           "bill_of_lading",
-                     *           "packing_list"
-                     *         ],
-                     *         "air": []
-                     *       },
-                     *       "version": 1,
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "updated_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "recheck": {
-                     *         "state": "pending",
-                     *         "checked": 1,
-                     *         "started_at": "2026-11-23T09:30:00.000Z",
-                     *         "finished_at": "2026-11-23T09:30:00.000Z"
-                     *       },
-                     *       "defaults": {
-                     *         "exceptions": {
-                     *           "eta_slip": {
-                     *             "enabled": true,
-                     *             "after_hours": 24,
-                     *             "by_mode": {
-                     *               "air": 4,
-                     *               "road": 4
-                     *             },
-                     *             "before_hours": null,
-                     *             "severity": "medium"
-                     *           },
-                     *           "departure_overdue": {
-                     *             "enabled": true,
-                     *             "after_hours": 12,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "medium"
-                     *           },
-                     *           "arrival_overdue": {
-                     *             "enabled": true,
-                     *             "after_hours": 12,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "medium"
-                     *           },
-                     *           "no_update": {
-                     *             "enabled": true,
-                     *             "after_hours": 168,
-                     *             "by_mode": {
-                     *               "air": 48,
-                     *               "road": 48,
-                     *               "rail": 72,
-                     *               "courier": 48
-                     *             },
-                     *             "before_hours": null,
-                     *             "severity": "low"
-                     *           },
-                     *           "missed_connection": {
-                     *             "enabled": true,
-                     *             "after_hours": 12,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "high"
-                     *           },
-                     *           "customs_hold": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "high"
-                     *           },
-                     *           "demurrage_risk": {
-                     *             "enabled": true,
-                     *             "after_hours": 96,
-                     *             "by_mode": {},
-                     *             "before_hours": 48,
-                     *             "severity": "high"
-                     *           },
-                     *           "detention_risk": {
-                     *             "enabled": true,
-                     *             "after_hours": 240,
-                     *             "by_mode": {},
-                     *             "before_hours": 48,
-                     *             "severity": "medium"
-                     *           },
-                     *           "missing_document": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": 72,
-                     *             "severity": "medium"
-                     *           },
-                     *           "document_rejected": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "medium"
-                     *           },
-                     *           "delivery_failed": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "medium"
-                     *           },
-                     *           "milestone_conflict": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "low"
-                     *           },
-                     *           "movement_after_cancel": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "high"
-                     *           },
-                     *           "invalid_container_number": {
-                     *             "enabled": true,
-                     *             "after_hours": null,
-                     *             "by_mode": {},
-                     *             "before_hours": null,
-                     *             "severity": "low"
-                     *           }
-                     *         },
-                     *         "required_documents": {
-                     *           "ocean": [
-                     *             "bill_of_lading",
-                     *             "packing_list"
-                     *           ],
-                     *           "air": []
-                     *         }
-                     *       },
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["WorkspaceSettingsWritten"];
                 };
             };
@@ -9894,67 +9810,61 @@ export interface operations {
             query?: {
                 /** @description True: only shipments that are not delivered, completed, returned or cancelled. False: only shipments with one of these statuses. */
                 active?: boolean;
-                /** @description Only shipments with this booking number. */
+                /** @description Only shipments with this booking number, ignoring case, spaces and hyphens. Example: `BKG-55012`. */
                 booking_number?: string;
-                /** @description Only shipments of this carrier: SCAC or IATA code. */
+                /** @description Only shipments of this carrier: SCAC or IATA code. Example: `MAEU`. */
                 carrier_scac?: string;
-                /** @description Only shipments whose consignee has this external_id. */
+                /** @description Only shipments whose consignee has this external_id. Example: `CUST-1042`. */
                 consignee?: string;
-                /** @description Only shipments with this container. */
+                /** @description Only shipments with this container. Example: `CSQU3054383`. */
                 container_number?: string;
-                /** @description Only shipments created at or after this time. */
+                /** @description Only shipments created at or after this time. Example: `2026-11-01T00:00:00Z`. */
                 created_from?: string;
-                /** @description Only shipments created at or before this time. */
+                /** @description Only shipments created at or before this time. Example: `2026-11-30T23:59:59Z`. */
                 created_to?: string;
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
-                /** @description Only shipments to this port: UN/LOCODE or IATA airport code. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Only shipments to this port: UN/LOCODE or IATA airport code. Example: `NLRTM`. */
                 destination_port?: string;
-                /** @description Only shipments whose eta is at or after this time. */
+                /** @description Only shipments whose eta is at or after this time. Example: `2026-12-01T00:00:00Z`. */
                 eta_from?: string;
-                /** @description Only shipments whose eta is at or before this time. */
+                /** @description Only shipments whose eta is at or before this time. Example: `2026-12-31T23:59:59Z`. */
                 eta_to?: string;
-                /** @description Only the shipment with this `external_id`. */
+                /** @description Only shipments with this `external_id`, ignoring case, spaces and hyphens. Example: `TMS-2026-000181`. */
                 external_id?: string;
                 /** @description True: only shipments with an open or acknowledged exception. False: only shipments without one. */
                 has_open_exceptions?: boolean;
-                /** @description Only shipments with this house bill. */
+                /** @description Only shipments with this house bill, ignoring case, spaces and hyphens. Example: `HBL-77120`. */
                 house_bill?: string;
                 /** @description Only shipments with one of these ids: 1 to 100, separated by commas. */
                 id?: string[];
-                /** @description Only shipments with this Incoterms rule. */
-                incoterm?: components["schemas"]["Incoterm"];
+                /** @description Only shipments with one of these Incoterms rules, separated by commas. Example: `FOB`. */
+                incoterm?: components["schemas"]["Incoterm"][];
                 /** @description Maximum number of items per page. */
-                limit?: number;
-                /** @description Only shipments with this master bill or air waybill. */
+                limit?: components["parameters"]["limit"];
+                /** @description Only shipments with this master bill or air waybill, ignoring case, spaces and hyphens. Example: `MAEU912345678`. */
                 master_bill?: string;
-                /** @description Transport mode of the shipment. */
-                mode?: components["schemas"]["ModeInput"];
-                /** @description Only shipments from this port: UN/LOCODE or IATA airport code. */
+                /** @description Only shipments with one of these transport modes, separated by commas. Example: `ocean`. */
+                mode?: components["schemas"]["ModeInput"][];
+                /** @description Only shipments from this port: UN/LOCODE or IATA airport code. Example: `CNSHA`. */
                 origin_port?: string;
-                /** @description At most 10 words. A shipment matches if each is the beginning of a word in its references, containers, parties or vessels. */
+                /** @description At most 10 words. A shipment matches if each is the beginning of a word in its references, containers, parties or vessels. Hyphens do not matter, nor do spaces in references. Example: `honam po-88`. */
                 q?: string;
-                /** @description Only shipments with this value in `references`, of any type. */
+                /** @description Only shipments with this value in `references`, of any type, ignoring case, spaces and hyphens. Example: `PO-88213`. */
                 reference?: string;
-                /** @description Only shipments whose shipper has this external_id. */
+                /** @description Only shipments whose shipper has this external_id. Example: `CUST-1042`. */
                 shipper?: string;
-                /** @description Field to sort by, with `-` for descending order; `-created_at` by default. Shipments without an ETA come last. */
+                /** @description Field to sort by, with `-` for descending order; `-created_at` by default. Shipments without an ETA come last. Example: `-updated_at`. */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "eta" | "-eta";
-                /** @description One or more of pending, booked, at_origin, in_transit, arrived, available_for_pickup, out_for_delivery, delivered, completed, returned, cancelled, separated by commas. */
+                /** @description One or more of pending, booked, at_origin, in_transit, arrived, available_for_pickup, out_for_delivery, delivered, completed, returned, cancelled, separated by commas. Example: `in_transit`. */
                 status?: components["schemas"]["ShipmentStatus"][];
-                /** @description Only shipments changed at or after this time. */
+                /** @description Only shipments changed at or after this time. Example: `2026-11-21T09:30:00Z`. */
                 updated_since?: string;
             };
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -9968,103 +9878,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "carrier_scac": "MSCU",
-                     *           "origin_port": "CNSHA",
-                     *           "destination_port": "NLRTM",
-                     *           "etd": "2026-11-19T09:30:00.000Z",
-                     *           "eta": "2026-12-14T15:30:00.000Z",
-                     *           "atd": "2026-11-19T11:30:00.000Z",
-                     *           "ata": null,
-                     *           "id": "shp_sandbox2sandbox2sandbox2aa",
-                     *           "external_id": "PO-SANDBOX-1",
-                     *           "status": "in_transit",
-                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *           "mode": "ocean",
-                     *           "load_type": "fcl",
-                     *           "house_bill": "HBL-SANDBOX-1",
-                     *           "master_bill": "MEDUSANDBOX1",
-                     *           "booking_number": "BKG-SANDBOX-1",
-                     *           "incoterm": null,
-                     *           "container_numbers": [
-                     *             "CSQU3054383"
-                     *           ],
-                     *           "containers": [
-                     *             {
-                     *               "number": "CSQU3054383",
-                     *               "valid_check_digit": true,
-                     *               "size_type": null,
-                     *               "seal_number": null,
-                     *               "status": "in_transit",
-                     *               "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *               "last_milestone": {
-                     *                 "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *                 "code": "vessel_departed",
-                     *                 "label": "Vessel departed",
-                     *                 "location": "CNSHA",
-                     *                 "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *               },
-                     *               "discharged_at": null,
-                     *               "available_at": null,
-                     *               "gated_out_at": null,
-                     *               "delivered_at": null,
-                     *               "empty_returned_at": null,
-                     *               "last_free_day": null,
-                     *               "empty_return_by": null
-                     *             }
-                     *           ],
-                     *           "original_eta": "2026-12-13T09:30:00.000Z",
-                     *           "shipper": {
-                     *             "name": "Sandbox Export Ltd",
-                     *             "external_id": "SUP-1"
-                     *           },
-                     *           "consignee": {
-                     *             "name": "Sandbox Import B.V.",
-                     *             "external_id": "CUS-1"
-                     *           },
-                     *           "references": [
-                     *             {
-                     *               "type": "purchase_order",
-                     *               "value": "PO-SANDBOX-1"
-                     *             }
-                     *           ],
-                     *           "metadata": null,
-                     *           "legs": [
-                     *             {
-                     *               "mode": "ocean",
-                     *               "carrier_scac": "MSCU",
-                     *               "origin_port": "CNSHA",
-                     *               "destination_port": "NLRTM",
-                     *               "etd": "2026-11-19T09:30:00.000Z",
-                     *               "eta": "2026-12-14T15:30:00.000Z",
-                     *               "atd": "2026-11-19T11:30:00.000Z",
-                     *               "ata": null,
-                     *               "vessel": "MSC SANDBOX",
-                     *               "voyage": "123W"
-                     *             }
-                     *           ],
-                     *           "last_milestone": {
-                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *             "code": "vessel_departed",
-                     *             "label": "Vessel departed",
-                     *             "location": "CNSHA",
-                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *           },
-                     *           "open_exceptions_count": 1,
-                     *           "documents_count": 1,
-                     *           "created_at": "2026-11-13T09:30:00.000Z",
-                     *           "updated_at": "2026-11-23T09:30:00.000Z",
-                     *           "version": 7,
-                     *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["ShipmentPage"];
                 };
             };
@@ -10074,29 +9887,17 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
+                "If-Match"?: components["parameters"]["If-Match"];
                 /** @description `*`: the resource is created only if it does not exist yet; otherwise 412. */
                 "If-None-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -10104,54 +9905,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "carrier_scac": "MAEU",
-                 *       "origin_port": "CNSHA",
-                 *       "destination_port": "NLRTM",
-                 *       "etd": "2026-11-21T09:30:00Z",
-                 *       "eta": "2026-12-19T18:00:00Z",
-                 *       "external_id": "TMS-2026-000181",
-                 *       "mode": "ocean",
-                 *       "load_type": "fcl",
-                 *       "house_bill": "HBL-77120",
-                 *       "master_bill": "MAEU912345678",
-                 *       "booking_number": "BKG-55012",
-                 *       "incoterm": "FOB",
-                 *       "container_numbers": [
-                 *         "CSQU3054383"
-                 *       ],
-                 *       "shipper": {
-                 *         "name": "Acme Electronics Ltd",
-                 *         "external_id": "CUST-1042"
-                 *       },
-                 *       "consignee": {
-                 *         "name": "Acme Electronics Ltd",
-                 *         "external_id": "CUST-1042"
-                 *       },
-                 *       "references": [
-                 *         {
-                 *           "type": "purchase_order",
-                 *           "value": "PO-88213"
-                 *         }
-                 *       ],
-                 *       "metadata": {
-                 *         "cost_centre": "4711"
-                 *       },
-                 *       "legs": [
-                 *         {
-                 *           "carrier_scac": "MAEU",
-                 *           "origin_port": "CNSHA",
-                 *           "destination_port": "NLRTM",
-                 *           "etd": "2026-11-21T09:30:00Z",
-                 *           "eta": "2026-12-19T18:00:00Z",
-                 *           "mode": "ocean",
-                 *           "vessel": "Maersk Honam",
-                 *           "voyage": "412W"
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["ShipmentFields"];
             };
         };
@@ -10162,98 +9915,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "carrier_scac": "MSCU",
-                     *       "origin_port": "CNSHA",
-                     *       "destination_port": "NLRTM",
-                     *       "etd": "2026-11-19T09:30:00.000Z",
-                     *       "eta": "2026-12-14T15:30:00.000Z",
-                     *       "atd": "2026-11-19T11:30:00.000Z",
-                     *       "ata": null,
-                     *       "id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "external_id": "PO-SANDBOX-1",
-                     *       "status": "in_transit",
-                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *       "mode": "ocean",
-                     *       "load_type": "fcl",
-                     *       "house_bill": "HBL-SANDBOX-1",
-                     *       "master_bill": "MEDUSANDBOX1",
-                     *       "booking_number": "BKG-SANDBOX-1",
-                     *       "incoterm": null,
-                     *       "container_numbers": [
-                     *         "CSQU3054383"
-                     *       ],
-                     *       "containers": [
-                     *         {
-                     *           "number": "CSQU3054383",
-                     *           "valid_check_digit": true,
-                     *           "size_type": null,
-                     *           "seal_number": null,
-                     *           "status": "in_transit",
-                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *           "last_milestone": {
-                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *             "code": "vessel_departed",
-                     *             "label": "Vessel departed",
-                     *             "location": "CNSHA",
-                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *           },
-                     *           "discharged_at": null,
-                     *           "available_at": null,
-                     *           "gated_out_at": null,
-                     *           "delivered_at": null,
-                     *           "empty_returned_at": null,
-                     *           "last_free_day": null,
-                     *           "empty_return_by": null
-                     *         }
-                     *       ],
-                     *       "original_eta": "2026-12-13T09:30:00.000Z",
-                     *       "shipper": {
-                     *         "name": "Sandbox Export Ltd",
-                     *         "external_id": "SUP-1"
-                     *       },
-                     *       "consignee": {
-                     *         "name": "Sandbox Import B.V.",
-                     *         "external_id": "CUS-1"
-                     *       },
-                     *       "references": [
-                     *         {
-                     *           "type": "purchase_order",
-                     *           "value": "PO-SANDBOX-1"
-                     *         }
-                     *       ],
-                     *       "metadata": null,
-                     *       "legs": [
-                     *         {
-                     *           "mode": "ocean",
-                     *           "carrier_scac": "MSCU",
-                     *           "origin_port": "CNSHA",
-                     *           "destination_port": "NLRTM",
-                     *           "etd": "2026-11-19T09:30:00.000Z",
-                     *           "eta": "2026-12-14T15:30:00.000Z",
-                     *           "atd": "2026-11-19T11:30:00.000Z",
-                     *           "ata": null,
-                     *           "vessel": "MSC SANDBOX",
-                     *           "voyage": "123W"
-                     *         }
-                     *       ],
-                     *       "last_milestone": {
-                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *         "code": "vessel_departed",
-                     *         "label": "Vessel departed",
-                     *         "location": "CNSHA",
-                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *       },
-                     *       "open_exceptions_count": 1,
-                     *       "documents_count": 1,
-                     *       "created_at": "2026-11-13T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 7,
-                     *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ShipmentWritten"];
                 };
             };
@@ -10263,98 +9924,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "carrier_scac": "MSCU",
-                     *       "origin_port": "CNSHA",
-                     *       "destination_port": "NLRTM",
-                     *       "etd": "2026-11-19T09:30:00.000Z",
-                     *       "eta": "2026-12-14T15:30:00.000Z",
-                     *       "atd": "2026-11-19T11:30:00.000Z",
-                     *       "ata": null,
-                     *       "id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "external_id": "PO-SANDBOX-1",
-                     *       "status": "in_transit",
-                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *       "mode": "ocean",
-                     *       "load_type": "fcl",
-                     *       "house_bill": "HBL-SANDBOX-1",
-                     *       "master_bill": "MEDUSANDBOX1",
-                     *       "booking_number": "BKG-SANDBOX-1",
-                     *       "incoterm": null,
-                     *       "container_numbers": [
-                     *         "CSQU3054383"
-                     *       ],
-                     *       "containers": [
-                     *         {
-                     *           "number": "CSQU3054383",
-                     *           "valid_check_digit": true,
-                     *           "size_type": null,
-                     *           "seal_number": null,
-                     *           "status": "in_transit",
-                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *           "last_milestone": {
-                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *             "code": "vessel_departed",
-                     *             "label": "Vessel departed",
-                     *             "location": "CNSHA",
-                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *           },
-                     *           "discharged_at": null,
-                     *           "available_at": null,
-                     *           "gated_out_at": null,
-                     *           "delivered_at": null,
-                     *           "empty_returned_at": null,
-                     *           "last_free_day": null,
-                     *           "empty_return_by": null
-                     *         }
-                     *       ],
-                     *       "original_eta": "2026-12-13T09:30:00.000Z",
-                     *       "shipper": {
-                     *         "name": "Sandbox Export Ltd",
-                     *         "external_id": "SUP-1"
-                     *       },
-                     *       "consignee": {
-                     *         "name": "Sandbox Import B.V.",
-                     *         "external_id": "CUS-1"
-                     *       },
-                     *       "references": [
-                     *         {
-                     *           "type": "purchase_order",
-                     *           "value": "PO-SANDBOX-1"
-                     *         }
-                     *       ],
-                     *       "metadata": null,
-                     *       "legs": [
-                     *         {
-                     *           "mode": "ocean",
-                     *           "carrier_scac": "MSCU",
-                     *           "origin_port": "CNSHA",
-                     *           "destination_port": "NLRTM",
-                     *           "etd": "2026-11-19T09:30:00.000Z",
-                     *           "eta": "2026-12-14T15:30:00.000Z",
-                     *           "atd": "2026-11-19T11:30:00.000Z",
-                     *           "ata": null,
-                     *           "vessel": "MSC SANDBOX",
-                     *           "voyage": "123W"
-                     *         }
-                     *       ],
-                     *       "last_milestone": {
-                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *         "code": "vessel_departed",
-                     *         "label": "Vessel departed",
-                     *         "location": "CNSHA",
-                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *       },
-                     *       "open_exceptions_count": 1,
-                     *       "documents_count": 1,
-                     *       "created_at": "2026-11-13T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 7,
-                     *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ShipmentWritten"];
                 };
             };
@@ -10363,21 +9932,15 @@ export interface operations {
     getShipment: {
         parameters: {
             query?: {
-                /** @description State as recorded at this time, to the millisecond. The time must not be in the future. */
+                /** @description State as recorded at this time, to the millisecond. The time must not be in the future. Example: `2026-11-21T09:30:00Z`. */
                 as_of?: string;
             };
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -10397,97 +9960,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "carrier_scac": "MSCU",
-                     *       "origin_port": "CNSHA",
-                     *       "destination_port": "NLRTM",
-                     *       "etd": "2026-11-19T09:30:00.000Z",
-                     *       "eta": "2026-12-14T15:30:00.000Z",
-                     *       "atd": "2026-11-19T11:30:00.000Z",
-                     *       "ata": null,
-                     *       "id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "external_id": "PO-SANDBOX-1",
-                     *       "status": "in_transit",
-                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *       "mode": "ocean",
-                     *       "load_type": "fcl",
-                     *       "house_bill": "HBL-SANDBOX-1",
-                     *       "master_bill": "MEDUSANDBOX1",
-                     *       "booking_number": "BKG-SANDBOX-1",
-                     *       "incoterm": null,
-                     *       "container_numbers": [
-                     *         "CSQU3054383"
-                     *       ],
-                     *       "containers": [
-                     *         {
-                     *           "number": "CSQU3054383",
-                     *           "valid_check_digit": true,
-                     *           "size_type": null,
-                     *           "seal_number": null,
-                     *           "status": "in_transit",
-                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *           "last_milestone": {
-                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *             "code": "vessel_departed",
-                     *             "label": "Vessel departed",
-                     *             "location": "CNSHA",
-                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *           },
-                     *           "discharged_at": null,
-                     *           "available_at": null,
-                     *           "gated_out_at": null,
-                     *           "delivered_at": null,
-                     *           "empty_returned_at": null,
-                     *           "last_free_day": null,
-                     *           "empty_return_by": null
-                     *         }
-                     *       ],
-                     *       "original_eta": "2026-12-13T09:30:00.000Z",
-                     *       "shipper": {
-                     *         "name": "Sandbox Export Ltd",
-                     *         "external_id": "SUP-1"
-                     *       },
-                     *       "consignee": {
-                     *         "name": "Sandbox Import B.V.",
-                     *         "external_id": "CUS-1"
-                     *       },
-                     *       "references": [
-                     *         {
-                     *           "type": "purchase_order",
-                     *           "value": "PO-SANDBOX-1"
-                     *         }
-                     *       ],
-                     *       "metadata": null,
-                     *       "legs": [
-                     *         {
-                     *           "mode": "ocean",
-                     *           "carrier_scac": "MSCU",
-                     *           "origin_port": "CNSHA",
-                     *           "destination_port": "NLRTM",
-                     *           "etd": "2026-11-19T09:30:00.000Z",
-                     *           "eta": "2026-12-14T15:30:00.000Z",
-                     *           "atd": "2026-11-19T11:30:00.000Z",
-                     *           "ata": null,
-                     *           "vessel": "MSC SANDBOX",
-                     *           "voyage": "123W"
-                     *         }
-                     *       ],
-                     *       "last_milestone": {
-                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *         "code": "vessel_departed",
-                     *         "label": "Vessel departed",
-                     *         "location": "CNSHA",
-                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *       },
-                     *       "open_exceptions_count": 1,
-                     *       "documents_count": 1,
-                     *       "created_at": "2026-11-13T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 7,
-                     *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Shipment"];
                 };
             };
@@ -10497,22 +9969,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -10526,25 +9989,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "eta": "2026-12-21T06:00:00Z",
-                 *       "booking_number": null,
-                 *       "metadata": {
-                 *         "cost_centre": "4711"
-                 *       }
-                 *     }
-                 */
                 "application/json": components["schemas"]["ShipmentPatch"];
-                /**
-                 * @example {
-                 *       "eta": "2026-12-21T06:00:00Z",
-                 *       "booking_number": null,
-                 *       "metadata": {
-                 *         "cost_centre": "4711"
-                 *       }
-                 *     }
-                 */
                 "application/merge-patch+json": components["schemas"]["ShipmentPatch"];
             };
         };
@@ -10555,98 +10000,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "carrier_scac": "MSCU",
-                     *       "origin_port": "CNSHA",
-                     *       "destination_port": "NLRTM",
-                     *       "etd": "2026-11-19T09:30:00.000Z",
-                     *       "eta": "2026-12-14T15:30:00.000Z",
-                     *       "atd": "2026-11-19T11:30:00.000Z",
-                     *       "ata": null,
-                     *       "id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "external_id": "PO-SANDBOX-1",
-                     *       "status": "in_transit",
-                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *       "mode": "ocean",
-                     *       "load_type": "fcl",
-                     *       "house_bill": "HBL-SANDBOX-1",
-                     *       "master_bill": "MEDUSANDBOX1",
-                     *       "booking_number": "BKG-SANDBOX-1",
-                     *       "incoterm": null,
-                     *       "container_numbers": [
-                     *         "CSQU3054383"
-                     *       ],
-                     *       "containers": [
-                     *         {
-                     *           "number": "CSQU3054383",
-                     *           "valid_check_digit": true,
-                     *           "size_type": null,
-                     *           "seal_number": null,
-                     *           "status": "in_transit",
-                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *           "last_milestone": {
-                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *             "code": "vessel_departed",
-                     *             "label": "Vessel departed",
-                     *             "location": "CNSHA",
-                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *           },
-                     *           "discharged_at": null,
-                     *           "available_at": null,
-                     *           "gated_out_at": null,
-                     *           "delivered_at": null,
-                     *           "empty_returned_at": null,
-                     *           "last_free_day": null,
-                     *           "empty_return_by": null
-                     *         }
-                     *       ],
-                     *       "original_eta": "2026-12-13T09:30:00.000Z",
-                     *       "shipper": {
-                     *         "name": "Sandbox Export Ltd",
-                     *         "external_id": "SUP-1"
-                     *       },
-                     *       "consignee": {
-                     *         "name": "Sandbox Import B.V.",
-                     *         "external_id": "CUS-1"
-                     *       },
-                     *       "references": [
-                     *         {
-                     *           "type": "purchase_order",
-                     *           "value": "PO-SANDBOX-1"
-                     *         }
-                     *       ],
-                     *       "metadata": null,
-                     *       "legs": [
-                     *         {
-                     *           "mode": "ocean",
-                     *           "carrier_scac": "MSCU",
-                     *           "origin_port": "CNSHA",
-                     *           "destination_port": "NLRTM",
-                     *           "etd": "2026-11-19T09:30:00.000Z",
-                     *           "eta": "2026-12-14T15:30:00.000Z",
-                     *           "atd": "2026-11-19T11:30:00.000Z",
-                     *           "ata": null,
-                     *           "vessel": "MSC SANDBOX",
-                     *           "voyage": "123W"
-                     *         }
-                     *       ],
-                     *       "last_milestone": {
-                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *         "code": "vessel_departed",
-                     *         "label": "Vessel departed",
-                     *         "location": "CNSHA",
-                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *       },
-                     *       "open_exceptions_count": 1,
-                     *       "documents_count": 1,
-                     *       "created_at": "2026-11-13T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 7,
-                     *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ShipmentWritten"];
                 };
             };
@@ -10656,27 +10009,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -10696,98 +10037,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "carrier_scac": "MSCU",
-                     *       "origin_port": "CNSHA",
-                     *       "destination_port": "NLRTM",
-                     *       "etd": "2026-11-19T09:30:00.000Z",
-                     *       "eta": "2026-12-14T15:30:00.000Z",
-                     *       "atd": "2026-11-19T11:30:00.000Z",
-                     *       "ata": null,
-                     *       "id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "external_id": "PO-SANDBOX-1",
-                     *       "status": "in_transit",
-                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *       "mode": "ocean",
-                     *       "load_type": "fcl",
-                     *       "house_bill": "HBL-SANDBOX-1",
-                     *       "master_bill": "MEDUSANDBOX1",
-                     *       "booking_number": "BKG-SANDBOX-1",
-                     *       "incoterm": null,
-                     *       "container_numbers": [
-                     *         "CSQU3054383"
-                     *       ],
-                     *       "containers": [
-                     *         {
-                     *           "number": "CSQU3054383",
-                     *           "valid_check_digit": true,
-                     *           "size_type": null,
-                     *           "seal_number": null,
-                     *           "status": "in_transit",
-                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *           "last_milestone": {
-                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *             "code": "vessel_departed",
-                     *             "label": "Vessel departed",
-                     *             "location": "CNSHA",
-                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *           },
-                     *           "discharged_at": null,
-                     *           "available_at": null,
-                     *           "gated_out_at": null,
-                     *           "delivered_at": null,
-                     *           "empty_returned_at": null,
-                     *           "last_free_day": null,
-                     *           "empty_return_by": null
-                     *         }
-                     *       ],
-                     *       "original_eta": "2026-12-13T09:30:00.000Z",
-                     *       "shipper": {
-                     *         "name": "Sandbox Export Ltd",
-                     *         "external_id": "SUP-1"
-                     *       },
-                     *       "consignee": {
-                     *         "name": "Sandbox Import B.V.",
-                     *         "external_id": "CUS-1"
-                     *       },
-                     *       "references": [
-                     *         {
-                     *           "type": "purchase_order",
-                     *           "value": "PO-SANDBOX-1"
-                     *         }
-                     *       ],
-                     *       "metadata": null,
-                     *       "legs": [
-                     *         {
-                     *           "mode": "ocean",
-                     *           "carrier_scac": "MSCU",
-                     *           "origin_port": "CNSHA",
-                     *           "destination_port": "NLRTM",
-                     *           "etd": "2026-11-19T09:30:00.000Z",
-                     *           "eta": "2026-12-14T15:30:00.000Z",
-                     *           "atd": "2026-11-19T11:30:00.000Z",
-                     *           "ata": null,
-                     *           "vessel": "MSC SANDBOX",
-                     *           "voyage": "123W"
-                     *         }
-                     *       ],
-                     *       "last_milestone": {
-                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *         "code": "vessel_departed",
-                     *         "label": "Vessel departed",
-                     *         "location": "CNSHA",
-                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *       },
-                     *       "open_exceptions_count": 1,
-                     *       "documents_count": 1,
-                     *       "created_at": "2026-11-13T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 7,
-                     *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ShipmentWritten"];
                 };
             };
@@ -10797,22 +10046,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -10820,7 +10060,7 @@ export interface operations {
                  * @description Id of the shipment, `shp_…`.
                  * @example shp_4h2k7qv3n5xw6yz2aabbccddee
                  */
-                id: unknown;
+                id: string;
                 /**
                  * @description Number of a container of the shipment.
                  * @example CSQU3054383
@@ -10831,23 +10071,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "size_type": "45G1",
-                 *       "seal_number": "ML-CN4831977",
-                 *       "last_free_day": "2026-12-24",
-                 *       "empty_return_by": "2027-01-04"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ContainerPatch"];
-                /**
-                 * @example {
-                 *       "size_type": "45G1",
-                 *       "seal_number": "ML-CN4831977",
-                 *       "last_free_day": "2026-12-24",
-                 *       "empty_return_by": "2027-01-04"
-                 *     }
-                 */
                 "application/merge-patch+json": components["schemas"]["ContainerPatch"];
             };
         };
@@ -10858,31 +10082,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "number": "CSQU3054383",
-                     *       "valid_check_digit": true,
-                     *       "size_type": null,
-                     *       "seal_number": null,
-                     *       "status": "in_transit",
-                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *       "last_milestone": {
-                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *         "code": "vessel_departed",
-                     *         "label": "Vessel departed",
-                     *         "location": "CNSHA",
-                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *       },
-                     *       "discharged_at": null,
-                     *       "available_at": null,
-                     *       "gated_out_at": null,
-                     *       "delivered_at": null,
-                     *       "empty_returned_at": null,
-                     *       "last_free_day": null,
-                     *       "empty_return_by": null,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ContainerWritten"];
                 };
             };
@@ -10892,20 +10091,14 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -10925,36 +10118,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "doc_sandbox2sandbox2sandbox2aa1",
-                     *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *           "type": "bill_of_lading",
-                     *           "status": "uploaded",
-                     *           "file_name": "bill-of-lading.pdf",
-                     *           "content_type": "application/pdf",
-                     *           "size_bytes": 182044,
-                     *           "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                     *           "uploaded_by": {
-                     *             "type": "user",
-                     *             "id": "usr_sandbox"
-                     *           },
-                     *           "created_at": "2026-11-23T06:30:00.000Z",
-                     *           "uploaded_at": "2026-11-23T06:30:00.000Z",
-                     *           "reviewed_by": null,
-                     *           "reviewed_at": null,
-                     *           "rejection_reason": null,
-                     *           "replaces_document_id": null,
-                     *           "replaced_by_document_id": null,
-                     *           "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["DocumentPage"];
                 };
             };
@@ -10964,27 +10127,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -10998,13 +10149,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "type": "commercial_invoice",
-                 *       "replaces_document_id": "doc_sandbox2sandbox2sandbox2aa0",
-                 *       "file": "The bytes of bill-of-lading.pdf"
-                 *     }
-                 */
                 "multipart/form-data": components["schemas"]["DocumentForm"];
             };
         };
@@ -11015,31 +10159,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "type": "bill_of_lading",
-                     *       "status": "uploaded",
-                     *       "file_name": "bill-of-lading.pdf",
-                     *       "content_type": "application/pdf",
-                     *       "size_bytes": 182044,
-                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                     *       "uploaded_by": {
-                     *         "type": "user",
-                     *         "id": "usr_sandbox"
-                     *       },
-                     *       "created_at": "2026-11-23T06:30:00.000Z",
-                     *       "uploaded_at": "2026-11-23T06:30:00.000Z",
-                     *       "reviewed_by": null,
-                     *       "reviewed_at": null,
-                     *       "rejection_reason": null,
-                     *       "replaces_document_id": null,
-                     *       "replaced_by_document_id": null,
-                     *       "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download",
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["DocumentWritten"];
                 };
             };
@@ -11049,27 +10168,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -11083,16 +10190,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "type": "commercial_invoice",
-                 *       "file_name": "invoice-4711.pdf",
-                 *       "content_type": "application/pdf",
-                 *       "size_bytes": 48213,
-                 *       "checksum_sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                 *       "replaces_document_id": "doc_sandbox2sandbox2sandbox2aa0"
-                 *     }
-                 */
                 "application/json": components["schemas"]["DocumentUploadFields"];
             };
         };
@@ -11103,39 +10200,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "doc_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "type": "bill_of_lading",
-                     *       "status": "pending_upload",
-                     *       "file_name": "bill-of-lading.pdf",
-                     *       "content_type": "application/pdf",
-                     *       "size_bytes": 182044,
-                     *       "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                     *       "uploaded_by": {
-                     *         "type": "user",
-                     *         "id": "usr_sandbox"
-                     *       },
-                     *       "created_at": "2026-11-23T06:30:00.000Z",
-                     *       "uploaded_at": null,
-                     *       "reviewed_by": null,
-                     *       "reviewed_at": null,
-                     *       "rejection_reason": null,
-                     *       "replaces_document_id": null,
-                     *       "replaced_by_document_id": null,
-                     *       "download_url": null,
-                     *       "warnings": [],
-                     *       "upload": {
-                     *         "method": "PUT",
-                     *         "url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/content?token=0aB1cD2eF3gH4iJ5kL6mN7oP",
-                     *         "headers": {
-                     *           "content-type": "application/pdf"
-                     *         },
-                     *         "expires_at": "2026-11-23T09:45:00.000Z"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["DocumentUpload"];
                 };
             };
@@ -11145,20 +10209,14 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -11178,23 +10236,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "eta": "2026-11-23T09:30:00.000Z",
-                     *           "previous_eta": "2026-11-23T09:30:00.000Z",
-                     *           "slip_hours": 1,
-                     *           "reported_at": "2026-11-23T09:30:00.000Z",
-                     *           "source": "manual",
-                     *           "milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *           "reason_code": "carrier_feed_unavailable"
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["EtaHistoryPage"];
                 };
             };
@@ -11204,20 +10245,14 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -11237,38 +10272,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "exc_sandbox2sandbox2sandbox2aa1",
-                     *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *           "container_number": null,
-                     *           "type": "eta_slip",
-                     *           "severity": "medium",
-                     *           "status": "open",
-                     *           "title": "ETA slipped",
-                     *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
-                     *           "detected_by": "system",
-                     *           "rule": "eta_slip",
-                     *           "milestone_id": null,
-                     *           "reason_code": null,
-                     *           "assignee": null,
-                     *           "metrics": {
-                     *             "slip_hours": 30,
-                     *             "eta": "2026-12-14T15:30:00.000Z",
-                     *             "original_eta": "2026-12-13T09:30:00.000Z"
-                     *           },
-                     *           "resolution": null,
-                     *           "opened_at": "2026-11-23T07:30:00.000Z",
-                     *           "acknowledged_at": null,
-                     *           "resolved_at": null
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["ExceptionPage"];
                 };
             };
@@ -11278,27 +10281,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -11312,18 +10303,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "container_number": "CSQU3054383",
-                 *       "type": "container_damage",
-                 *       "severity": "high",
-                 *       "title": "Door bent",
-                 *       "detail": "The left door does not close.",
-                 *       "milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                 *       "reason_code": "equipment_shortage",
-                 *       "assignee": "kim@example.com"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ExceptionFields"];
             };
         };
@@ -11334,33 +10313,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "exc_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "container_number": null,
-                     *       "type": "eta_slip",
-                     *       "severity": "medium",
-                     *       "status": "open",
-                     *       "title": "ETA slipped",
-                     *       "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
-                     *       "detected_by": "system",
-                     *       "rule": "eta_slip",
-                     *       "milestone_id": null,
-                     *       "reason_code": null,
-                     *       "assignee": null,
-                     *       "metrics": {
-                     *         "slip_hours": 30,
-                     *         "eta": "2026-12-14T15:30:00.000Z",
-                     *         "original_eta": "2026-12-13T09:30:00.000Z"
-                     *       },
-                     *       "resolution": null,
-                     *       "opened_at": "2026-11-23T07:30:00.000Z",
-                     *       "acknowledged_at": null,
-                     *       "resolved_at": null,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ExceptionWritten"];
                 };
             };
@@ -11370,33 +10322,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "exc_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "container_number": null,
-                     *       "type": "eta_slip",
-                     *       "severity": "medium",
-                     *       "status": "open",
-                     *       "title": "ETA slipped",
-                     *       "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
-                     *       "detected_by": "system",
-                     *       "rule": "eta_slip",
-                     *       "milestone_id": null,
-                     *       "reason_code": null,
-                     *       "assignee": null,
-                     *       "metrics": {
-                     *         "slip_hours": 30,
-                     *         "eta": "2026-12-14T15:30:00.000Z",
-                     *         "original_eta": "2026-12-13T09:30:00.000Z"
-                     *       },
-                     *       "resolution": null,
-                     *       "opened_at": "2026-11-23T07:30:00.000Z",
-                     *       "acknowledged_at": null,
-                     *       "resolved_at": null,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ExceptionWritten"];
                 };
             };
@@ -11406,15 +10331,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -11434,95 +10353,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "version": 1,
-                     *       "status": {
-                     *         "value": "pending",
-                     *         "rule": "no_milestone",
-                     *         "milestone_id": "mst_sandbox2sandbox2sandbox2aa1"
-                     *       },
-                     *       "etd": {
-                     *         "value": "2026-11-23T09:30:00.000Z",
-                     *         "rule": "unknown",
-                     *         "milestone_id": "mst_sandbox2sandbox2sandbox2aa1"
-                     *       },
-                     *       "eta": {
-                     *         "value": "2026-11-23T09:30:00.000Z",
-                     *         "rule": "unknown",
-                     *         "milestone_id": "mst_sandbox2sandbox2sandbox2aa1"
-                     *       },
-                     *       "atd": {
-                     *         "value": "2026-11-23T09:30:00.000Z",
-                     *         "rule": "unknown",
-                     *         "milestone_id": "mst_sandbox2sandbox2sandbox2aa1"
-                     *       },
-                     *       "ata": {
-                     *         "value": "2026-11-23T09:30:00.000Z",
-                     *         "rule": "unknown",
-                     *         "milestone_id": "mst_sandbox2sandbox2sandbox2aa1"
-                     *       },
-                     *       "containers": [
-                     *         {
-                     *           "number": "CSQU3054383",
-                     *           "status": {
-                     *             "value": "pending",
-                     *             "rule": "no_milestone",
-                     *             "milestone_id": "mst_sandbox2sandbox2sandbox2aa1"
-                     *           }
-                     *         }
-                     *       ],
-                     *       "milestones": [
-                     *         {
-                     *           "result": "counted",
-                     *           "rule": "status_of_code",
-                     *           "counts_as": "in_transit",
-                     *           "milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *           "code": "vessel_departed",
-                     *           "classifier": "actual",
-                     *           "occurred_at": "2026-11-23T09:30:00.000Z",
-                     *           "location": "CNSHA",
-                     *           "container_number": "CSQU3054383",
-                     *           "sets": [
-                     *             "status",
-                     *             "atd"
-                     *           ],
-                     *           "containers": []
-                     *         }
-                     *       ],
-                     *       "exceptions": [
-                     *         {
-                     *           "exception_id": "exc_sandbox2sandbox2sandbox2aa1",
-                     *           "type": "eta_slip",
-                     *           "container_number": "CSQU3054383",
-                     *           "status": "open",
-                     *           "rule": "eta_slip",
-                     *           "because": "The ETA is 30 hours later than the original ETA.",
-                     *           "milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *           "opens_at": "2026-11-23T09:30:00.000Z",
-                     *           "resolved_by": [
-                     *             {
-                     *               "document_types": [
-                     *                 "bill_of_lading"
-                     *               ],
-                     *               "by": "milestone",
-                     *               "codes": [
-                     *                 "booking_confirmed"
-                     *               ],
-                     *               "occurred_from": "2026-11-23T09:30:00.000Z",
-                     *               "milestone_ids": [
-                     *                 "mst_sandbox2sandbox2sandbox2aa1"
-                     *               ],
-                     *               "fields": [
-                     *                 "eta"
-                     *               ]
-                     *             }
-                     *           ]
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["ShipmentExplanation"];
                 };
             };
@@ -11532,20 +10362,14 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -11565,31 +10389,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                     *           "type": "shipment.created",
-                     *           "at": "2026-11-23T09:30:00.000Z",
-                     *           "actor": {
-                     *             "type": "user",
-                     *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *             "name": "Acme Electronics Ltd"
-                     *           },
-                     *           "changes": {
-                     *             "eta": {
-                     *               "from": "2026-12-13T18:00:00.000Z",
-                     *               "to": "2026-12-14T15:30:00.000Z"
-                     *             }
-                     *           },
-                     *           "version": 1
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["HistoryPage"];
                 };
             };
@@ -11598,31 +10397,25 @@ export interface operations {
     listMilestones: {
         parameters: {
             query?: {
-                /** @description State as recorded at this time, to the millisecond. The time must not be in the future. */
+                /** @description State as recorded at this time, to the millisecond. The time must not be in the future. Example: `2026-11-21T09:30:00Z`. */
                 as_of?: string;
-                /** @description One or more of actual, estimated, planned, separated by commas, or all; actual by default. */
+                /** @description One or more of actual, estimated, planned, separated by commas, or all; actual by default. Example: `actual,estimated`. */
                 classifier?: ("actual" | "estimated" | "planned" | "all")[];
-                /** @description Only milestones that name this container. */
+                /** @description Only milestones that name this container. Example: `CSQU3054383`. */
                 container_number?: string;
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description True to include retracted milestones. */
                 include_retracted?: boolean;
-                /** @description True to include estimates that a newer one replaced. */
+                /** @description True to include milestones that a later report replaced. */
                 include_superseded?: boolean;
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -11642,40 +10435,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *           "code": "vessel_departed",
-                     *           "label": "Vessel departed",
-                     *           "sequence": 55,
-                     *           "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *           "source": "carrier",
-                     *           "reason_code": null,
-                     *           "location": "CNSHA",
-                     *           "classifier": "actual",
-                     *           "external_id": null,
-                     *           "container_number": "CSQU3054383",
-                     *           "vessel": "MSC SANDBOX",
-                     *           "voyage": "123W",
-                     *           "note": null,
-                     *           "timezone": "Asia/Shanghai",
-                     *           "recorded_at": "2026-11-19T12:30:00.000Z",
-                     *           "recorded_by": {
-                     *             "type": "user",
-                     *             "id": "usr_sandbox"
-                     *           },
-                     *           "retracted_at": null,
-                     *           "superseded_at": null,
-                     *           "revision": 1
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["MilestonePage"];
                 };
             };
@@ -11685,27 +10444,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -11719,13 +10466,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "code": "vessel_departed",
-                 *       "occurred_at": "2026-11-21T09:30:00+08:00",
-                 *       "location": "CNSHA"
-                 *     }
-                 */
                 "application/json": components["schemas"]["MilestoneFields"];
             };
         };
@@ -11736,35 +10476,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "code": "vessel_departed",
-                     *       "label": "Vessel departed",
-                     *       "sequence": 55,
-                     *       "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *       "source": "carrier",
-                     *       "reason_code": null,
-                     *       "location": "CNSHA",
-                     *       "classifier": "actual",
-                     *       "external_id": null,
-                     *       "container_number": "CSQU3054383",
-                     *       "vessel": "MSC SANDBOX",
-                     *       "voyage": "123W",
-                     *       "note": null,
-                     *       "timezone": "Asia/Shanghai",
-                     *       "recorded_at": "2026-11-19T12:30:00.000Z",
-                     *       "recorded_by": {
-                     *         "type": "user",
-                     *         "id": "usr_sandbox"
-                     *       },
-                     *       "retracted_at": null,
-                     *       "superseded_at": null,
-                     *       "revision": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["MilestoneWritten"];
                 };
             };
@@ -11774,35 +10485,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "code": "vessel_departed",
-                     *       "label": "Vessel departed",
-                     *       "sequence": 55,
-                     *       "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *       "source": "carrier",
-                     *       "reason_code": null,
-                     *       "location": "CNSHA",
-                     *       "classifier": "actual",
-                     *       "external_id": null,
-                     *       "container_number": "CSQU3054383",
-                     *       "vessel": "MSC SANDBOX",
-                     *       "voyage": "123W",
-                     *       "note": null,
-                     *       "timezone": "Asia/Shanghai",
-                     *       "recorded_at": "2026-11-19T12:30:00.000Z",
-                     *       "recorded_by": {
-                     *         "type": "user",
-                     *         "id": "usr_sandbox"
-                     *       },
-                     *       "retracted_at": null,
-                     *       "superseded_at": null,
-                     *       "revision": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["MilestoneWritten"];
                 };
             };
@@ -11812,17 +10494,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -11830,12 +10506,12 @@ export interface operations {
                  * @description Id of the shipment, `shp_…`.
                  * @example shp_4h2k7qv3n5xw6yz2aabbccddee
                  */
-                id: unknown;
+                id: string;
                 /**
                  * @description Id of the milestone, `mst_…`.
                  * @example mst_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m
                  */
-                milestone_id: unknown;
+                milestone_id: string;
             };
             cookie?: never;
         };
@@ -11847,34 +10523,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "code": "vessel_departed",
-                     *       "label": "Vessel departed",
-                     *       "sequence": 55,
-                     *       "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *       "source": "carrier",
-                     *       "reason_code": null,
-                     *       "location": "CNSHA",
-                     *       "classifier": "actual",
-                     *       "external_id": null,
-                     *       "container_number": "CSQU3054383",
-                     *       "vessel": "MSC SANDBOX",
-                     *       "voyage": "123W",
-                     *       "note": null,
-                     *       "timezone": "Asia/Shanghai",
-                     *       "recorded_at": "2026-11-19T12:30:00.000Z",
-                     *       "recorded_by": {
-                     *         "type": "user",
-                     *         "id": "usr_sandbox"
-                     *       },
-                     *       "retracted_at": null,
-                     *       "superseded_at": null,
-                     *       "revision": 1
-                     *     }
-                     */
                     "application/json": components["schemas"]["Milestone"];
                 };
             };
@@ -11884,22 +10532,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -11907,12 +10546,12 @@ export interface operations {
                  * @description Id of the shipment, `shp_…`.
                  * @example shp_4h2k7qv3n5xw6yz2aabbccddee
                  */
-                id: unknown;
+                id: string;
                 /**
                  * @description Id of the milestone, `mst_…`.
                  * @example mst_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m
                  */
-                milestone_id: unknown;
+                milestone_id: string;
             };
             cookie?: never;
         };
@@ -11924,35 +10563,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "code": "vessel_departed",
-                     *       "label": "Vessel departed",
-                     *       "sequence": 55,
-                     *       "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *       "source": "carrier",
-                     *       "reason_code": null,
-                     *       "location": "CNSHA",
-                     *       "classifier": "actual",
-                     *       "external_id": null,
-                     *       "container_number": "CSQU3054383",
-                     *       "vessel": "MSC SANDBOX",
-                     *       "voyage": "123W",
-                     *       "note": null,
-                     *       "timezone": "Asia/Shanghai",
-                     *       "recorded_at": "2026-11-19T12:30:00.000Z",
-                     *       "recorded_by": {
-                     *         "type": "user",
-                     *         "id": "usr_sandbox"
-                     *       },
-                     *       "retracted_at": null,
-                     *       "superseded_at": null,
-                     *       "revision": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["MilestoneWritten"];
                 };
             };
@@ -11962,22 +10572,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -11985,30 +10586,18 @@ export interface operations {
                  * @description Id of the shipment, `shp_…`.
                  * @example shp_4h2k7qv3n5xw6yz2aabbccddee
                  */
-                id: unknown;
+                id: string;
                 /**
                  * @description Id of the milestone, `mst_…`.
                  * @example mst_4h2k7qv3n5xw6yz2aabbccddeeq5wn7txr3k2m
                  */
-                milestone_id: unknown;
+                milestone_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "occurred_at": "2026-11-21T11:30:00+08:00",
-                 *       "note": "Confirmed by the carrier."
-                 *     }
-                 */
                 "application/json": components["schemas"]["MilestoneChanges"];
-                /**
-                 * @example {
-                 *       "occurred_at": "2026-11-21T11:30:00+08:00",
-                 *       "note": "Confirmed by the carrier."
-                 *     }
-                 */
                 "application/merge-patch+json": components["schemas"]["MilestoneChanges"];
             };
         };
@@ -12019,35 +10608,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *       "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "code": "vessel_departed",
-                     *       "label": "Vessel departed",
-                     *       "sequence": 55,
-                     *       "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *       "source": "carrier",
-                     *       "reason_code": null,
-                     *       "location": "CNSHA",
-                     *       "classifier": "actual",
-                     *       "external_id": null,
-                     *       "container_number": "CSQU3054383",
-                     *       "vessel": "MSC SANDBOX",
-                     *       "voyage": "123W",
-                     *       "note": null,
-                     *       "timezone": "Asia/Shanghai",
-                     *       "recorded_at": "2026-11-19T12:30:00.000Z",
-                     *       "recorded_by": {
-                     *         "type": "user",
-                     *         "id": "usr_sandbox"
-                     *       },
-                     *       "retracted_at": null,
-                     *       "superseded_at": null,
-                     *       "revision": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["MilestoneWritten"];
                 };
             };
@@ -12057,27 +10617,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -12097,98 +10645,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "carrier_scac": "MSCU",
-                     *       "origin_port": "CNSHA",
-                     *       "destination_port": "NLRTM",
-                     *       "etd": "2026-11-19T09:30:00.000Z",
-                     *       "eta": "2026-12-14T15:30:00.000Z",
-                     *       "atd": "2026-11-19T11:30:00.000Z",
-                     *       "ata": null,
-                     *       "id": "shp_sandbox2sandbox2sandbox2aa",
-                     *       "external_id": "PO-SANDBOX-1",
-                     *       "status": "in_transit",
-                     *       "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *       "mode": "ocean",
-                     *       "load_type": "fcl",
-                     *       "house_bill": "HBL-SANDBOX-1",
-                     *       "master_bill": "MEDUSANDBOX1",
-                     *       "booking_number": "BKG-SANDBOX-1",
-                     *       "incoterm": null,
-                     *       "container_numbers": [
-                     *         "CSQU3054383"
-                     *       ],
-                     *       "containers": [
-                     *         {
-                     *           "number": "CSQU3054383",
-                     *           "valid_check_digit": true,
-                     *           "size_type": null,
-                     *           "seal_number": null,
-                     *           "status": "in_transit",
-                     *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *           "last_milestone": {
-                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *             "code": "vessel_departed",
-                     *             "label": "Vessel departed",
-                     *             "location": "CNSHA",
-                     *             "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *           },
-                     *           "discharged_at": null,
-                     *           "available_at": null,
-                     *           "gated_out_at": null,
-                     *           "delivered_at": null,
-                     *           "empty_returned_at": null,
-                     *           "last_free_day": null,
-                     *           "empty_return_by": null
-                     *         }
-                     *       ],
-                     *       "original_eta": "2026-12-13T09:30:00.000Z",
-                     *       "shipper": {
-                     *         "name": "Sandbox Export Ltd",
-                     *         "external_id": "SUP-1"
-                     *       },
-                     *       "consignee": {
-                     *         "name": "Sandbox Import B.V.",
-                     *         "external_id": "CUS-1"
-                     *       },
-                     *       "references": [
-                     *         {
-                     *           "type": "purchase_order",
-                     *           "value": "PO-SANDBOX-1"
-                     *         }
-                     *       ],
-                     *       "metadata": null,
-                     *       "legs": [
-                     *         {
-                     *           "mode": "ocean",
-                     *           "carrier_scac": "MSCU",
-                     *           "origin_port": "CNSHA",
-                     *           "destination_port": "NLRTM",
-                     *           "etd": "2026-11-19T09:30:00.000Z",
-                     *           "eta": "2026-12-14T15:30:00.000Z",
-                     *           "atd": "2026-11-19T11:30:00.000Z",
-                     *           "ata": null,
-                     *           "vessel": "MSC SANDBOX",
-                     *           "voyage": "123W"
-                     *         }
-                     *       ],
-                     *       "last_milestone": {
-                     *         "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *         "code": "vessel_departed",
-                     *         "label": "Vessel departed",
-                     *         "location": "CNSHA",
-                     *         "occurred_at": "2026-11-19T11:30:00.000Z"
-                     *       },
-                     *       "open_exceptions_count": 1,
-                     *       "documents_count": 1,
-                     *       "created_at": "2026-11-13T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 7,
-                     *       "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["ShipmentWritten"];
                 };
             };
@@ -12198,25 +10654,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -12224,58 +10668,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "shipments": [
-                 *         {
-                 *           "carrier_scac": "MAEU",
-                 *           "origin_port": "CNSHA",
-                 *           "destination_port": "NLRTM",
-                 *           "etd": "2026-11-21T09:30:00Z",
-                 *           "eta": "2026-12-19T18:00:00Z",
-                 *           "external_id": "TMS-2026-000181",
-                 *           "mode": "ocean",
-                 *           "load_type": "fcl",
-                 *           "house_bill": "HBL-77120",
-                 *           "master_bill": "MAEU912345678",
-                 *           "booking_number": "BKG-55012",
-                 *           "incoterm": "FOB",
-                 *           "container_numbers": [
-                 *             "CSQU3054383"
-                 *           ],
-                 *           "shipper": {
-                 *             "name": "Acme Electronics Ltd",
-                 *             "external_id": "CUST-1042"
-                 *           },
-                 *           "consignee": {
-                 *             "name": "Acme Electronics Ltd",
-                 *             "external_id": "CUST-1042"
-                 *           },
-                 *           "references": [
-                 *             {
-                 *               "type": "purchase_order",
-                 *               "value": "PO-88213"
-                 *             }
-                 *           ],
-                 *           "metadata": {
-                 *             "cost_centre": "4711"
-                 *           },
-                 *           "legs": [
-                 *             {
-                 *               "carrier_scac": "MAEU",
-                 *               "origin_port": "CNSHA",
-                 *               "destination_port": "NLRTM",
-                 *               "etd": "2026-11-21T09:30:00Z",
-                 *               "eta": "2026-12-19T18:00:00Z",
-                 *               "mode": "ocean",
-                 *               "vessel": "Maersk Honam",
-                 *               "voyage": "412W"
-                 *             }
-                 *           ]
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["BulkShipments"];
             };
         };
@@ -12286,17 +10678,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "warnings": [],
-                     *       "data": [
-                     *         {
-                     *           "index": 1,
-                     *           "status": 201
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["BulkShipmentsWritten"];
                 };
             };
@@ -12306,15 +10687,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -12328,12 +10703,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "used_bytes": 1834920113,
-                     *       "limit_bytes": 10737418240
-                     *     }
-                     */
                     "application/json": components["schemas"]["Storage"];
                 };
             };
@@ -12343,15 +10712,12 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -12365,29 +10731,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "name": "Acme Electronics Ltd",
-                     *           "email": "jo@example.com",
-                     *           "role": "viewer",
-                     *           "status": "invited",
-                     *           "created_by": {
-                     *             "type": "user",
-                     *             "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *           },
-                     *           "created_at": "2026-11-23T09:30:00.000Z",
-                     *           "last_seen_at": "2026-11-23T09:30:00.000Z",
-                     *           "version": 1
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["UserPage"];
                 };
             };
@@ -12397,25 +10740,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -12423,12 +10754,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "jo@example.com",
-                 *       "role": "viewer"
-                 *     }
-                 */
                 "application/json": components["schemas"]["UserInvitation"];
             };
         };
@@ -12439,26 +10764,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Acme Electronics Ltd",
-                     *       "email": "jo@example.com",
-                     *       "role": "viewer",
-                     *       "status": "invited",
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "last_seen_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": [],
-                     *       "invitation_url": "https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP",
-                     *       "invitation_expires_at": "2026-11-23T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["UserInvited"];
                 };
             };
@@ -12469,11 +10774,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -12493,23 +10795,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Acme Electronics Ltd",
-                     *       "email": "jo@example.com",
-                     *       "role": "viewer",
-                     *       "status": "invited",
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "last_seen_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1
-                     *     }
-                     */
                     "application/json": components["schemas"]["User"];
                 };
             };
@@ -12519,22 +10804,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -12548,12 +10824,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "role": "viewer",
-                 *       "name": "Jo Doe"
-                 *     }
-                 */
                 "application/json": components["schemas"]["UserChanges"];
             };
         };
@@ -12564,24 +10834,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Acme Electronics Ltd",
-                     *       "email": "jo@example.com",
-                     *       "role": "viewer",
-                     *       "status": "invited",
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "last_seen_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["UserWritten"];
                 };
             };
@@ -12591,27 +10843,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -12631,24 +10871,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Acme Electronics Ltd",
-                     *       "email": "jo@example.com",
-                     *       "role": "viewer",
-                     *       "status": "invited",
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "last_seen_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["UserWritten"];
                 };
             };
@@ -12658,27 +10880,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -12698,26 +10908,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "name": "Acme Electronics Ltd",
-                     *       "email": "jo@example.com",
-                     *       "role": "viewer",
-                     *       "status": "invited",
-                     *       "created_by": {
-                     *         "type": "user",
-                     *         "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd"
-                     *       },
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "last_seen_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": [],
-                     *       "invitation_url": "https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP",
-                     *       "invitation_expires_at": "2026-11-23T09:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["UserReactivated"];
                 };
             };
@@ -12727,27 +10917,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -12761,11 +10939,6 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "revoke_api_keys": true
-                 *     }
-                 */
                 "application/json": components["schemas"]["PasswordResetFields"];
             };
         };
@@ -12776,14 +10949,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "warnings": [],
-                     *       "reset_url": "https://app.example.com/invitation#inv_0aB1cD2eF3gH4iJ5kL6mN7oP",
-                     *       "expires_at": "2026-11-23T09:30:00.000Z",
-                     *       "revoked_api_keys_count": 1
-                     *     }
-                     */
                     "application/json": components["schemas"]["PasswordReset"];
                 };
             };
@@ -12793,25 +10958,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -12819,17 +10972,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_types": [
-                 *         "milestone.recorded"
-                 *       ],
-                 *       "reasons": [
-                 *         "timeout",
-                 *         "connection_refused"
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["WebhookDeadLetters"];
             };
         };
@@ -12840,41 +10982,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "warnings": [],
-                     *       "data": [
-                     *         {
-                     *           "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
-                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "action": "replay",
-                     *           "since": "2026-11-21T09:30:00.000Z",
-                     *           "until": "2026-11-22T09:30:00.000Z",
-                     *           "event_types": null,
-                     *           "statuses": [
-                     *             "dead_lettered",
-                     *             "missed"
-                     *           ],
-                     *           "reasons": null,
-                     *           "delivery_ids": null,
-                     *           "status": "running",
-                     *           "matched": 180,
-                     *           "done": 120,
-                     *           "failed": 2,
-                     *           "created_at": "2026-11-23T09:30:00.000Z",
-                     *           "completed_at": "2026-11-23T09:30:00.000Z",
-                     *           "version": 1
-                     *         }
-                     *       ],
-                     *       "refused": [
-                     *         {
-                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "code": "endpoint_not_enabled",
-                     *           "message": "The endpoint is not enabled. Enable it first."
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookReplaysBegun"];
                 };
             };
@@ -12884,25 +10991,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -12910,17 +11005,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_types": [
-                 *         "milestone.recorded"
-                 *       ],
-                 *       "reasons": [
-                 *         "timeout",
-                 *         "connection_refused"
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["WebhookDeadLetters"];
             };
         };
@@ -12931,41 +11015,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "warnings": [],
-                     *       "data": [
-                     *         {
-                     *           "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
-                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "action": "replay",
-                     *           "since": "2026-11-21T09:30:00.000Z",
-                     *           "until": "2026-11-22T09:30:00.000Z",
-                     *           "event_types": null,
-                     *           "statuses": [
-                     *             "dead_lettered",
-                     *             "missed"
-                     *           ],
-                     *           "reasons": null,
-                     *           "delivery_ids": null,
-                     *           "status": "running",
-                     *           "matched": 180,
-                     *           "done": 120,
-                     *           "failed": 2,
-                     *           "created_at": "2026-11-23T09:30:00.000Z",
-                     *           "completed_at": "2026-11-23T09:30:00.000Z",
-                     *           "version": 1
-                     *         }
-                     *       ],
-                     *       "refused": [
-                     *         {
-                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "code": "endpoint_not_enabled",
-                     *           "message": "The endpoint is not enabled. Enable it first."
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookReplaysBegun"];
                 };
             };
@@ -12977,8 +11026,8 @@ export interface operations {
                 /** @description Only dead letters of this endpoint. */
                 endpoint_id?: string;
                 /** @description Only dead letters of these event types, separated by commas. */
-                event_type?: components["schemas"]["EventType"][];
-                /** @description Only dead letters with one of these error codes (`last_error.code`), separated by commas. */
+                event_type?: components["schemas"]["EventTypeName"][];
+                /** @description Only dead letters with one of these error codes (`last_error.code`), separated by commas. Example: `timeout`. */
                 reason?: ("unexpected_status" | "redirect_not_followed" | "timeout" | "dns_failed" | "connection_refused" | "connection_failed" | "connection_reset" | "tls_failed" | "address_not_allowed" | "url_not_allowed" | "invalid_response")[];
                 /** @description Only events created at this time or later. */
                 since?: string;
@@ -12986,10 +11035,7 @@ export interface operations {
                 until?: string;
             };
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -13003,35 +11049,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "count": 120,
-                     *       "is_exact": true,
-                     *       "by_reason": [
-                     *         {
-                     *           "count": 120,
-                     *           "is_exact": true,
-                     *           "reason": "timeout"
-                     *         }
-                     *       ],
-                     *       "by_endpoint": [
-                     *         {
-                     *           "count": 120,
-                     *           "is_exact": true,
-                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "url": "https://tms.example.com/webhooks",
-                     *           "status": "enabled"
-                     *         }
-                     *       ],
-                     *       "by_event_type": [
-                     *         {
-                     *           "count": 120,
-                     *           "is_exact": true,
-                     *           "event_type": "shipment.created"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookDeadLetterSummary"];
                 };
             };
@@ -13041,29 +11058,26 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only deliveries to this endpoint. */
                 endpoint_id?: string;
                 /** @description Only deliveries of this event. */
                 event_id?: string;
-                /** @description Only deliveries of events of this type. */
-                event_type?: components["schemas"]["EventType"];
+                /** @description Only deliveries of events of these types, separated by commas. Example: `milestone.recorded`. */
+                event_type?: components["schemas"]["EventTypeName"][];
                 /** @description Maximum number of items per page. */
-                limit?: number;
-                /** @description Only dead letters with this error code (`last_error.code`). */
-                reason?: "unexpected_status" | "redirect_not_followed" | "timeout" | "dns_failed" | "connection_refused" | "connection_failed" | "connection_reset" | "tls_failed" | "address_not_allowed" | "url_not_allowed" | "invalid_response";
+                limit?: components["parameters"]["limit"];
+                /** @description Only dead letters with one of these error codes (`last_error.code`), separated by commas. Example: `timeout`. */
+                reason?: ("unexpected_status" | "redirect_not_followed" | "timeout" | "dns_failed" | "connection_refused" | "connection_failed" | "connection_reset" | "tls_failed" | "address_not_allowed" | "url_not_allowed" | "invalid_response")[];
                 /** @description Only events created at this time or later. */
                 since?: string;
-                /** @description One or more statuses, separated by commas: pending, retrying, succeeded, dead_lettered, discarded. */
+                /** @description One or more statuses, separated by commas: pending, retrying, succeeded, dead_lettered, discarded. Example: `retrying`. */
                 status?: components["schemas"]["DeliveryStatus"][];
                 /** @description Only events created at this time or earlier. */
                 until?: string;
             };
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -13077,31 +11091,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "dlv_9c1e2k7qv3n5xw6yz2aabbccdd",
-                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "event_id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                     *           "event_type": "milestone.recorded",
-                     *           "status": "retrying",
-                     *           "sandbox": false,
-                     *           "created_at": "2026-11-23T09:30:00.000Z",
-                     *           "next_attempt_at": "2026-11-23T09:30:00.000Z",
-                     *           "completed_at": null,
-                     *           "attempts_count": 1,
-                     *           "last_error": {
-                     *             "code": "unexpected_status",
-                     *             "message": "The endpoint answered 500."
-                     *           },
-                     *           "version": 1
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookDeliveryPage"];
                 };
             };
@@ -13112,11 +11101,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -13136,83 +11122,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "dlv_9c1e2k7qv3n5xw6yz2aabbccdd",
-                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "event_id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                     *       "event_type": "milestone.recorded",
-                     *       "status": "retrying",
-                     *       "sandbox": false,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "next_attempt_at": "2026-11-23T09:30:00.000Z",
-                     *       "completed_at": null,
-                     *       "attempts_count": 1,
-                     *       "last_error": {
-                     *         "code": "unexpected_status",
-                     *         "message": "The endpoint answered 500."
-                     *       },
-                     *       "version": 1,
-                     *       "payload": {
-                     *         "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                     *         "type": "milestone.recorded",
-                     *         "created_at": "2026-11-23T09:30:00.000Z",
-                     *         "api_version": "2026-11-01",
-                     *         "environment": "live",
-                     *         "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *         "data": {
-                     *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *           "external_id": "PO-SANDBOX-1",
-                     *           "shipment_version": 7,
-                     *           "milestone": {
-                     *             "id": "mst_sandbox2sandbox2sandbox2aa1",
-                     *             "code": "vessel_departed",
-                     *             "label": "Vessel departed",
-                     *             "location": "CNSHA",
-                     *             "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                     *             "sequence": 55,
-                     *             "classifier": "actual",
-                     *             "occurred_at": "2026-11-19T11:30:00.000Z",
-                     *             "timezone": "Asia/Shanghai",
-                     *             "source": "carrier",
-                     *             "reason_code": null,
-                     *             "external_id": null,
-                     *             "container_number": "CSQU3054383",
-                     *             "vessel": "MSC SANDBOX",
-                     *             "voyage": "123W",
-                     *             "note": null,
-                     *             "recorded_at": "2026-11-19T12:30:00.000Z",
-                     *             "recorded_by": {
-                     *               "type": "user",
-                     *               "id": "usr_sandbox"
-                     *             },
-                     *             "retracted_at": null,
-                     *             "superseded_at": null,
-                     *             "revision": 1
-                     *           }
-                     *         }
-                     *       },
-                     *       "attempts": [
-                     *         {
-                     *           "number": 1,
-                     *           "at": "2026-11-23T09:30:00.000Z",
-                     *           "duration_ms": 84,
-                     *           "status_code": 500,
-                     *           "error": {
-                     *             "code": "timeout",
-                     *             "message": "The receiver responded with status 500."
-                     *           },
-                     *           "response": {
-                     *             "headers": {
-                     *               "content-type": "text/plain"
-                     *             },
-                     *             "body": "ok"
-                     *           },
-                     *           "manual": false
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookDeliveryDetail"];
                 };
             };
@@ -13222,27 +11131,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -13262,26 +11159,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "dlv_9c1e2k7qv3n5xw6yz2aabbccdd",
-                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "event_id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                     *       "event_type": "milestone.recorded",
-                     *       "status": "retrying",
-                     *       "sandbox": false,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "next_attempt_at": "2026-11-23T09:30:00.000Z",
-                     *       "completed_at": null,
-                     *       "attempts_count": 1,
-                     *       "last_error": {
-                     *         "code": "unexpected_status",
-                     *         "message": "The endpoint answered 500."
-                     *       },
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookDeliveryWritten"];
                 };
             };
@@ -13291,27 +11168,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -13331,26 +11196,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "dlv_9c1e2k7qv3n5xw6yz2aabbccdd",
-                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "event_id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                     *       "event_type": "milestone.recorded",
-                     *       "status": "retrying",
-                     *       "sandbox": false,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "next_attempt_at": "2026-11-23T09:30:00.000Z",
-                     *       "completed_at": null,
-                     *       "attempts_count": 1,
-                     *       "last_error": {
-                     *         "code": "unexpected_status",
-                     *         "message": "The endpoint answered 500."
-                     *       },
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookDeliveryWritten"];
                 };
             };
@@ -13360,15 +11205,12 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -13382,32 +11224,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "url": "https://tms.example.com/webhooks",
-                     *           "event_types": [
-                     *             "*"
-                     *           ],
-                     *           "description": "Our TMS",
-                     *           "api_version": "2026-11-01",
-                     *           "environment": "live",
-                     *           "status": "pending_verification",
-                     *           "disabled_reason": null,
-                     *           "last_verification": null,
-                     *           "headers": {},
-                     *           "max_concurrency": 16,
-                     *           "created_at": "2026-11-23T09:30:00.000Z",
-                     *           "updated_at": "2026-11-23T09:30:00.000Z",
-                     *           "version": 1
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookEndpointPage"];
                 };
             };
@@ -13417,25 +11233,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -13443,15 +11247,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "url": "https://tms.example.com/webhooks",
-                 *       "event_types": [
-                 *         "*"
-                 *       ],
-                 *       "description": "Our TMS"
-                 *     }
-                 */
                 "application/json": components["schemas"]["WebhookEndpointFields"];
             };
         };
@@ -13462,28 +11257,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "url": "https://tms.example.com/webhooks",
-                     *       "event_types": [
-                     *         "*"
-                     *       ],
-                     *       "description": "Our TMS",
-                     *       "api_version": "2026-11-01",
-                     *       "environment": "live",
-                     *       "status": "pending_verification",
-                     *       "disabled_reason": null,
-                     *       "last_verification": null,
-                     *       "headers": {},
-                     *       "max_concurrency": 16,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": [],
-                     *       "secret": "whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A="
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookEndpointCreated"];
                 };
             };
@@ -13494,11 +11267,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -13518,26 +11288,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "url": "https://tms.example.com/webhooks",
-                     *       "event_types": [
-                     *         "*"
-                     *       ],
-                     *       "description": "Our TMS",
-                     *       "api_version": "2026-11-01",
-                     *       "environment": "live",
-                     *       "status": "pending_verification",
-                     *       "disabled_reason": null,
-                     *       "last_verification": null,
-                     *       "headers": {},
-                     *       "max_concurrency": 16,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookEndpoint"];
                 };
             };
@@ -13547,22 +11297,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -13582,13 +11323,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "warnings": [],
-                     *       "id": "usr_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "deleted": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookEndpointDeleted"];
                 };
             };
@@ -13598,22 +11332,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -13627,15 +11352,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "event_types": [
-                 *         "milestone.recorded",
-                 *         "exception.opened"
-                 *       ],
-                 *       "max_concurrency": 4
-                 *     }
-                 */
                 "application/json": components["schemas"]["WebhookEndpointChanges"];
             };
         };
@@ -13646,27 +11362,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "url": "https://tms.example.com/webhooks",
-                     *       "event_types": [
-                     *         "*"
-                     *       ],
-                     *       "description": "Our TMS",
-                     *       "api_version": "2026-11-01",
-                     *       "environment": "live",
-                     *       "status": "pending_verification",
-                     *       "disabled_reason": null,
-                     *       "last_verification": null,
-                     *       "headers": {},
-                     *       "max_concurrency": 16,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookEndpointWritten"];
                 };
             };
@@ -13676,27 +11371,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -13716,27 +11399,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "url": "https://tms.example.com/webhooks",
-                     *       "event_types": [
-                     *         "*"
-                     *       ],
-                     *       "description": "Our TMS",
-                     *       "api_version": "2026-11-01",
-                     *       "environment": "live",
-                     *       "status": "pending_verification",
-                     *       "disabled_reason": null,
-                     *       "last_verification": null,
-                     *       "headers": {},
-                     *       "max_concurrency": 16,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookEndpointWritten"];
                 };
             };
@@ -13746,27 +11408,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -13786,27 +11436,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "url": "https://tms.example.com/webhooks",
-                     *       "event_types": [
-                     *         "*"
-                     *       ],
-                     *       "description": "Our TMS",
-                     *       "api_version": "2026-11-01",
-                     *       "environment": "live",
-                     *       "status": "pending_verification",
-                     *       "disabled_reason": null,
-                     *       "last_verification": null,
-                     *       "headers": {},
-                     *       "max_concurrency": 16,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookEndpointWritten"];
                 };
             };
@@ -13816,25 +11445,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -13848,15 +11465,6 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "since": "2026-11-21T09:30:00Z",
-                 *       "statuses": [
-                 *         "dead_lettered",
-                 *         "missed"
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["WebhookReplayFilter"];
             };
         };
@@ -13867,30 +11475,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
-                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "action": "replay",
-                     *       "since": "2026-11-21T09:30:00.000Z",
-                     *       "until": "2026-11-22T09:30:00.000Z",
-                     *       "event_types": null,
-                     *       "statuses": [
-                     *         "dead_lettered",
-                     *         "missed"
-                     *       ],
-                     *       "reasons": null,
-                     *       "delivery_ids": null,
-                     *       "status": "running",
-                     *       "matched": 180,
-                     *       "done": 120,
-                     *       "failed": 2,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "completed_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookReplayWritten"];
                 };
             };
@@ -13900,25 +11484,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -13938,19 +11510,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "warnings": [],
-                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "secret": "whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=",
-                     *       "previous_secrets": [
-                     *         {
-                     *           "secret": "whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A=",
-                     *           "expires_at": "2026-11-23T09:30:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookSecrets"];
                 };
             };
@@ -13960,27 +11519,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -13994,11 +11541,6 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "expires_in_seconds": 86400
-                 *     }
-                 */
                 "application/json": components["schemas"]["WebhookSecretRotation"];
             };
         };
@@ -14009,28 +11551,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "url": "https://tms.example.com/webhooks",
-                     *       "event_types": [
-                     *         "*"
-                     *       ],
-                     *       "description": "Our TMS",
-                     *       "api_version": "2026-11-01",
-                     *       "environment": "live",
-                     *       "status": "pending_verification",
-                     *       "disabled_reason": null,
-                     *       "last_verification": null,
-                     *       "headers": {},
-                     *       "max_concurrency": 16,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": [],
-                     *       "secret": "whsec_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3+4A="
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookEndpointCreated"];
                 };
             };
@@ -14039,16 +11559,13 @@ export interface operations {
     getWebhookEndpointStats: {
         parameters: {
             query?: {
-                /** @description Start of the period, rounded down to the hour. Defaults to one day before `until`. At most 30 days before `until`. */
+                /** @description Start of the period, rounded down to the hour. Defaults to one day before `until`. At most 30 days before `until`. Example: `2026-11-21T09:30:00Z`. */
                 since?: string;
-                /** @description End of the period. Hours that begin before this time are included. Defaults to the current time. */
+                /** @description End of the period. Hours that begin before this time are included. Defaults to the current time. Example: `2026-11-22T09:30:00Z`. */
                 until?: string;
             };
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -14068,46 +11585,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "since": "2026-11-23T09:30:00.000Z",
-                     *       "until": "2026-11-23T09:30:00.000Z",
-                     *       "hours": [
-                     *         {
-                     *           "hour": "2026-11-23T09:30:00.000Z",
-                     *           "attempts": {
-                     *             "succeeded": 1,
-                     *             "failed": 1
-                     *           },
-                     *           "deliveries": {
-                     *             "succeeded": 1,
-                     *             "dead_lettered": 1,
-                     *             "discarded": 1
-                     *           },
-                     *           "latency_ms": {
-                     *             "p50": 1,
-                     *             "p95": 1,
-                     *             "p99": 1,
-                     *             "max": 1
-                     *           },
-                     *           "is_exact": false
-                     *         }
-                     *       ],
-                     *       "waiting": {
-                     *         "count": 1,
-                     *         "is_at_least": false,
-                     *         "oldest_at": "2026-11-23T09:30:00.000Z"
-                     *       },
-                     *       "last_success_at": "2026-11-23T09:30:00.000Z",
-                     *       "last_error": {
-                     *         "code": "timeout",
-                     *         "message": "The receiver responded with status 500.",
-                     *         "at": "2026-11-23T09:30:00.000Z",
-                     *         "status_code": 1
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookEndpointStats"];
                 };
             };
@@ -14117,25 +11594,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -14149,11 +11614,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "type": "milestone.recorded"
-                 *     }
-                 */
                 "application/json": components["schemas"]["WebhookEndpointTest"];
             };
         };
@@ -14164,26 +11624,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "dlv_9c1e2k7qv3n5xw6yz2aabbccdd",
-                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "event_id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                     *       "event_type": "milestone.recorded",
-                     *       "status": "retrying",
-                     *       "sandbox": false,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "next_attempt_at": "2026-11-23T09:30:00.000Z",
-                     *       "completed_at": null,
-                     *       "attempts_count": 1,
-                     *       "last_error": {
-                     *         "code": "unexpected_status",
-                     *         "message": "The endpoint answered 500."
-                     *       },
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookDeliveryWritten"];
                 };
             };
@@ -14193,27 +11633,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -14233,27 +11661,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "url": "https://tms.example.com/webhooks",
-                     *       "event_types": [
-                     *         "*"
-                     *       ],
-                     *       "description": "Our TMS",
-                     *       "api_version": "2026-11-01",
-                     *       "environment": "live",
-                     *       "status": "pending_verification",
-                     *       "disabled_reason": null,
-                     *       "last_verification": null,
-                     *       "headers": {},
-                     *       "max_concurrency": 16,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "updated_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookEndpointWritten"];
                 };
             };
@@ -14263,17 +11670,14 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description `next_cursor` of the previous page, sent with the same filters. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only replays of this endpoint. */
                 endpoint_id?: string;
                 /** @description Maximum number of items per page. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
             header?: {
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path?: never;
@@ -14287,35 +11691,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "data": [
-                     *         {
-                     *           "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
-                     *           "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *           "action": "replay",
-                     *           "since": "2026-11-21T09:30:00.000Z",
-                     *           "until": "2026-11-22T09:30:00.000Z",
-                     *           "event_types": null,
-                     *           "statuses": [
-                     *             "dead_lettered",
-                     *             "missed"
-                     *           ],
-                     *           "reasons": null,
-                     *           "delivery_ids": null,
-                     *           "status": "running",
-                     *           "matched": 180,
-                     *           "done": 120,
-                     *           "failed": 2,
-                     *           "created_at": "2026-11-23T09:30:00.000Z",
-                     *           "completed_at": "2026-11-23T09:30:00.000Z",
-                     *           "version": 1
-                     *         }
-                     *       ],
-                     *       "next_cursor": null,
-                     *       "has_more": false
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookReplayPage"];
                 };
             };
@@ -14326,11 +11701,8 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description List of ETags. The response is 304 if the resource still has one of these ETags. */
-                "If-None-Match"?: string;
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -14350,29 +11722,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
-                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "action": "replay",
-                     *       "since": "2026-11-21T09:30:00.000Z",
-                     *       "until": "2026-11-22T09:30:00.000Z",
-                     *       "event_types": null,
-                     *       "statuses": [
-                     *         "dead_lettered",
-                     *         "missed"
-                     *       ],
-                     *       "reasons": null,
-                     *       "delivery_ids": null,
-                     *       "status": "running",
-                     *       "matched": 180,
-                     *       "done": 120,
-                     *       "failed": 2,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "completed_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookReplay"];
                 };
             };
@@ -14382,27 +11731,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -14422,30 +11759,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
-                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "action": "replay",
-                     *       "since": "2026-11-21T09:30:00.000Z",
-                     *       "until": "2026-11-22T09:30:00.000Z",
-                     *       "event_types": null,
-                     *       "statuses": [
-                     *         "dead_lettered",
-                     *         "missed"
-                     *       ],
-                     *       "reasons": null,
-                     *       "delivery_ids": null,
-                     *       "status": "running",
-                     *       "matched": 180,
-                     *       "done": 120,
-                     *       "failed": 2,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "completed_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookReplayWritten"];
                 };
             };
@@ -14455,27 +11768,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent.
-                 * @example Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE
-                 */
+                /** @description Token from the response to a write. The response to this request is then at least as recent as that write. Separate the tokens of parallel writes with commas. The response to a write has a token that is at least this recent. Example: `Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE`. */
                 "Consistency-Token"?: components["parameters"]["Consistency-Token"];
-                /**
-                 * @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response.
-                 * @example 8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11
-                 */
+                /** @description Unique key of the request. A repeat with the same key within 24 hours takes effect once and gets the same response. Example: `8e0c1d3a-5c1f-4b0e-9a64-2f6f1a0c7b11`. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
                 /** @description List of ETags. The write is carried out only if the resource has one of these ETags. `*` accepts any version. */
-                "If-Match"?: string;
-                /**
-                 * @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits.
-                 * @example handling=strict
-                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Handling of the body (RFC 7240): `handling=strict` refuses unknown fields and wrong check digits. Example: `handling=strict`. */
                 Prefer?: components["parameters"]["Prefer"];
-                /**
-                 * @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
+                /** @description W3C trace context, stored with the events of the request. Without it, the API starts a new trace. Example: `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`. */
                 traceparent?: components["parameters"]["traceparent"];
             };
             path: {
@@ -14495,1785 +11796,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "rpl_7d2a9c1e7qv3n5xw6yz2aabbcc",
-                     *       "endpoint_id": "whe_5f3c2k7qv3n5xw6yz2aabbccdd",
-                     *       "action": "replay",
-                     *       "since": "2026-11-21T09:30:00.000Z",
-                     *       "until": "2026-11-22T09:30:00.000Z",
-                     *       "event_types": null,
-                     *       "statuses": [
-                     *         "dead_lettered",
-                     *         "missed"
-                     *       ],
-                     *       "reasons": null,
-                     *       "delivery_ids": null,
-                     *       "status": "running",
-                     *       "matched": 180,
-                     *       "done": 120,
-                     *       "failed": 2,
-                     *       "created_at": "2026-11-23T09:30:00.000Z",
-                     *       "completed_at": "2026-11-23T09:30:00.000Z",
-                     *       "version": 1,
-                     *       "warnings": []
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookReplayWritten"];
                 };
-            };
-        };
-    };
-    on_document_approved: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example document.approved
-                 */
-                "Service-Event-Type": "document.approved";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "document.approved",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "environment": "live",
-                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                 *       "data": {
-                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *         "external_id": "PO-SANDBOX-1",
-                 *         "shipment_version": 7,
-                 *         "document": {
-                 *           "id": "doc_sandbox2sandbox2sandbox2aa1",
-                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *           "type": "bill_of_lading",
-                 *           "status": "approved",
-                 *           "file_name": "bill-of-lading.pdf",
-                 *           "content_type": "application/pdf",
-                 *           "size_bytes": 182044,
-                 *           "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                 *           "uploaded_by": {
-                 *             "type": "user",
-                 *             "id": "usr_sandbox"
-                 *           },
-                 *           "created_at": "2026-11-23T06:30:00.000Z",
-                 *           "uploaded_at": "2026-11-23T06:30:00.000Z",
-                 *           "reviewed_by": {
-                 *             "type": "user",
-                 *             "id": "usr_sandbox"
-                 *           },
-                 *           "reviewed_at": "2026-11-23T09:30:00.000Z",
-                 *           "rejection_reason": null,
-                 *           "replaces_document_id": null,
-                 *           "replaced_by_document_id": null,
-                 *           "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["DocumentApprovedEvent"];
-            };
-        };
-        responses: {
-            /** @description The event is delivered. Respond 2xx only after storing the event id. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    on_document_rejected: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example document.rejected
-                 */
-                "Service-Event-Type": "document.rejected";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "document.rejected",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "environment": "live",
-                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                 *       "data": {
-                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *         "external_id": "PO-SANDBOX-1",
-                 *         "shipment_version": 7,
-                 *         "document": {
-                 *           "id": "doc_sandbox2sandbox2sandbox2aa1",
-                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *           "type": "bill_of_lading",
-                 *           "status": "rejected",
-                 *           "file_name": "bill-of-lading.pdf",
-                 *           "content_type": "application/pdf",
-                 *           "size_bytes": 182044,
-                 *           "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                 *           "uploaded_by": {
-                 *             "type": "user",
-                 *             "id": "usr_sandbox"
-                 *           },
-                 *           "created_at": "2026-11-23T06:30:00.000Z",
-                 *           "uploaded_at": "2026-11-23T06:30:00.000Z",
-                 *           "reviewed_by": {
-                 *             "type": "user",
-                 *             "id": "usr_sandbox"
-                 *           },
-                 *           "reviewed_at": "2026-11-23T09:30:00.000Z",
-                 *           "rejection_reason": "The second page is missing.",
-                 *           "replaces_document_id": null,
-                 *           "replaced_by_document_id": null,
-                 *           "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["DocumentRejectedEvent"];
-            };
-        };
-        responses: {
-            /** @description The event is delivered. Respond 2xx only after storing the event id. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    on_document_uploaded: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example document.uploaded
-                 */
-                "Service-Event-Type": "document.uploaded";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "document.uploaded",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "environment": "live",
-                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                 *       "data": {
-                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *         "external_id": "PO-SANDBOX-1",
-                 *         "shipment_version": 7,
-                 *         "document": {
-                 *           "id": "doc_sandbox2sandbox2sandbox2aa1",
-                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *           "type": "bill_of_lading",
-                 *           "status": "uploaded",
-                 *           "file_name": "bill-of-lading.pdf",
-                 *           "content_type": "application/pdf",
-                 *           "size_bytes": 182044,
-                 *           "checksum_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-                 *           "uploaded_by": {
-                 *             "type": "user",
-                 *             "id": "usr_sandbox"
-                 *           },
-                 *           "created_at": "2026-11-23T06:30:00.000Z",
-                 *           "uploaded_at": "2026-11-23T06:30:00.000Z",
-                 *           "reviewed_by": null,
-                 *           "reviewed_at": null,
-                 *           "rejection_reason": null,
-                 *           "replaces_document_id": null,
-                 *           "replaced_by_document_id": null,
-                 *           "download_url": "https://api.example.com/v1/documents/doc_sandbox2sandbox2sandbox2aa1/download"
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["DocumentUploadedEvent"];
-            };
-        };
-        responses: {
-            /** @description The event is delivered. Respond 2xx only after storing the event id. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    on_endpoint_verification: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example endpoint.verification
-                 */
-                "Service-Event-Type": "endpoint.verification";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "endpoint.verification",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "data": {
-                 *         "challenge": "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u"
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["EndpointVerification"];
-            };
-        };
-        responses: {
-            /** @description The receiver returns the token within 10 s, as plain text, a JSON string or `{"challenge": "<token>"}`. The URL is then verified. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "challenge": "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u"
-                     *     }
-                     */
-                    "application/json": {
-                        challenge: string;
-                    } | string;
-                    "text/plain": string;
-                };
-            };
-            /** @description The URL is not verified. Request another challenge. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    on_exception_opened: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example exception.opened
-                 */
-                "Service-Event-Type": "exception.opened";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "exception.opened",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "environment": "live",
-                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                 *       "data": {
-                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *         "external_id": "PO-SANDBOX-1",
-                 *         "shipment_version": 7,
-                 *         "exception": {
-                 *           "id": "exc_sandbox2sandbox2sandbox2aa1",
-                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *           "container_number": null,
-                 *           "type": "eta_slip",
-                 *           "severity": "medium",
-                 *           "status": "open",
-                 *           "title": "ETA slipped",
-                 *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
-                 *           "detected_by": "system",
-                 *           "rule": "eta_slip",
-                 *           "milestone_id": null,
-                 *           "reason_code": null,
-                 *           "assignee": null,
-                 *           "metrics": {
-                 *             "slip_hours": 30,
-                 *             "eta": "2026-12-14T15:30:00.000Z",
-                 *             "original_eta": "2026-12-13T09:30:00.000Z"
-                 *           },
-                 *           "resolution": null,
-                 *           "opened_at": "2026-11-23T07:30:00.000Z",
-                 *           "acknowledged_at": null,
-                 *           "resolved_at": null
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["ExceptionOpenedEvent"];
-            };
-        };
-        responses: {
-            /** @description The event is delivered. Respond 2xx only after storing the event id. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    on_exception_resolved: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example exception.resolved
-                 */
-                "Service-Event-Type": "exception.resolved";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "exception.resolved",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "environment": "live",
-                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                 *       "data": {
-                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *         "external_id": "PO-SANDBOX-1",
-                 *         "shipment_version": 7,
-                 *         "exception": {
-                 *           "id": "exc_sandbox2sandbox2sandbox2aa1",
-                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *           "container_number": null,
-                 *           "type": "eta_slip",
-                 *           "severity": "medium",
-                 *           "status": "resolved",
-                 *           "title": "ETA slipped",
-                 *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
-                 *           "detected_by": "system",
-                 *           "rule": "eta_slip",
-                 *           "milestone_id": null,
-                 *           "reason_code": null,
-                 *           "assignee": "kim@example.com",
-                 *           "metrics": {
-                 *             "slip_hours": 30,
-                 *             "eta": "2026-12-14T15:30:00.000Z",
-                 *             "original_eta": "2026-12-13T09:30:00.000Z"
-                 *           },
-                 *           "resolution": {
-                 *             "code": "fixed",
-                 *             "note": "Consignee informed.",
-                 *             "by": {
-                 *               "type": "user",
-                 *               "id": "usr_sandbox"
-                 *             }
-                 *           },
-                 *           "opened_at": "2026-11-23T07:30:00.000Z",
-                 *           "acknowledged_at": "2026-11-23T08:30:00.000Z",
-                 *           "resolved_at": "2026-11-23T09:30:00.000Z"
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["ExceptionResolvedEvent"];
-            };
-        };
-        responses: {
-            /** @description The event is delivered. Respond 2xx only after storing the event id. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    on_exception_updated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example exception.updated
-                 */
-                "Service-Event-Type": "exception.updated";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "exception.updated",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "environment": "live",
-                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                 *       "data": {
-                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *         "external_id": "PO-SANDBOX-1",
-                 *         "shipment_version": 7,
-                 *         "exception": {
-                 *           "id": "exc_sandbox2sandbox2sandbox2aa1",
-                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *           "container_number": null,
-                 *           "type": "eta_slip",
-                 *           "severity": "medium",
-                 *           "status": "acknowledged",
-                 *           "title": "ETA slipped",
-                 *           "detail": "The ETA 2026-12-14T15:30:00.000Z is 30 hours past the original 2026-12-13T09:30:00.000Z.",
-                 *           "detected_by": "system",
-                 *           "rule": "eta_slip",
-                 *           "milestone_id": null,
-                 *           "reason_code": null,
-                 *           "assignee": "kim@example.com",
-                 *           "metrics": {
-                 *             "slip_hours": 30,
-                 *             "eta": "2026-12-14T15:30:00.000Z",
-                 *             "original_eta": "2026-12-13T09:30:00.000Z"
-                 *           },
-                 *           "resolution": null,
-                 *           "opened_at": "2026-11-23T07:30:00.000Z",
-                 *           "acknowledged_at": "2026-11-23T08:30:00.000Z",
-                 *           "resolved_at": null
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["ExceptionUpdatedEvent"];
-            };
-        };
-        responses: {
-            /** @description The event is delivered. Respond 2xx only after storing the event id. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    on_milestone_recorded: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example milestone.recorded
-                 */
-                "Service-Event-Type": "milestone.recorded";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "milestone.recorded",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "environment": "live",
-                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                 *       "data": {
-                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *         "external_id": "PO-SANDBOX-1",
-                 *         "shipment_version": 7,
-                 *         "milestone": {
-                 *           "id": "mst_sandbox2sandbox2sandbox2aa1",
-                 *           "code": "vessel_departed",
-                 *           "label": "Vessel departed",
-                 *           "location": "CNSHA",
-                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *           "sequence": 55,
-                 *           "classifier": "actual",
-                 *           "occurred_at": "2026-11-19T11:30:00.000Z",
-                 *           "timezone": "Asia/Shanghai",
-                 *           "source": "carrier",
-                 *           "reason_code": null,
-                 *           "external_id": null,
-                 *           "container_number": "CSQU3054383",
-                 *           "vessel": "MSC SANDBOX",
-                 *           "voyage": "123W",
-                 *           "note": null,
-                 *           "recorded_at": "2026-11-19T12:30:00.000Z",
-                 *           "recorded_by": {
-                 *             "type": "user",
-                 *             "id": "usr_sandbox"
-                 *           },
-                 *           "retracted_at": null,
-                 *           "superseded_at": null,
-                 *           "revision": 1
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["MilestoneRecordedEvent"];
-            };
-        };
-        responses: {
-            /** @description The event is delivered. Respond 2xx only after storing the event id. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    on_milestone_retracted: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example milestone.retracted
-                 */
-                "Service-Event-Type": "milestone.retracted";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "milestone.retracted",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "environment": "live",
-                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                 *       "data": {
-                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *         "external_id": "PO-SANDBOX-1",
-                 *         "shipment_version": 7,
-                 *         "milestone": {
-                 *           "id": "mst_sandbox2sandbox2sandbox2aa1",
-                 *           "code": "vessel_departed",
-                 *           "label": "Vessel departed",
-                 *           "location": "CNSHA",
-                 *           "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *           "sequence": 55,
-                 *           "classifier": "actual",
-                 *           "occurred_at": "2026-11-19T11:30:00.000Z",
-                 *           "timezone": "Asia/Shanghai",
-                 *           "source": "carrier",
-                 *           "reason_code": null,
-                 *           "external_id": null,
-                 *           "container_number": "CSQU3054383",
-                 *           "vessel": "MSC SANDBOX",
-                 *           "voyage": "123W",
-                 *           "note": null,
-                 *           "recorded_at": "2026-11-19T12:30:00.000Z",
-                 *           "recorded_by": {
-                 *             "type": "user",
-                 *             "id": "usr_sandbox"
-                 *           },
-                 *           "retracted_at": "2026-11-23T09:30:00.000Z",
-                 *           "superseded_at": null,
-                 *           "revision": 2
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["MilestoneRetractedEvent"];
-            };
-        };
-        responses: {
-            /** @description The event is delivered. Respond 2xx only after storing the event id. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    on_shipment_created: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example shipment.created
-                 */
-                "Service-Event-Type": "shipment.created";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "shipment.created",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "environment": "live",
-                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                 *       "data": {
-                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *         "external_id": "PO-SANDBOX-1",
-                 *         "shipment_version": 7,
-                 *         "shipment": {
-                 *           "mode": "ocean",
-                 *           "carrier_scac": "MSCU",
-                 *           "origin_port": "CNSHA",
-                 *           "destination_port": "NLRTM",
-                 *           "etd": "2026-11-19T09:30:00.000Z",
-                 *           "eta": "2026-12-14T15:30:00.000Z",
-                 *           "atd": "2026-11-19T11:30:00.000Z",
-                 *           "ata": null,
-                 *           "id": "shp_sandbox2sandbox2sandbox2aa",
-                 *           "external_id": "PO-SANDBOX-1",
-                 *           "status": "in_transit",
-                 *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                 *           "load_type": "fcl",
-                 *           "house_bill": "HBL-SANDBOX-1",
-                 *           "master_bill": "MEDUSANDBOX1",
-                 *           "booking_number": "BKG-SANDBOX-1",
-                 *           "container_numbers": [
-                 *             "CSQU3054383"
-                 *           ],
-                 *           "shipper": {
-                 *             "name": "Sandbox Export Ltd",
-                 *             "external_id": "SUP-1"
-                 *           },
-                 *           "consignee": {
-                 *             "name": "Sandbox Import B.V.",
-                 *             "external_id": "CUS-1"
-                 *           },
-                 *           "references": [
-                 *             {
-                 *               "type": "purchase_order",
-                 *               "value": "PO-SANDBOX-1"
-                 *             }
-                 *           ],
-                 *           "metadata": null,
-                 *           "legs": [
-                 *             {
-                 *               "mode": "ocean",
-                 *               "carrier_scac": "MSCU",
-                 *               "origin_port": "CNSHA",
-                 *               "destination_port": "NLRTM",
-                 *               "etd": "2026-11-19T09:30:00.000Z",
-                 *               "eta": "2026-12-14T15:30:00.000Z",
-                 *               "atd": "2026-11-19T11:30:00.000Z",
-                 *               "ata": null,
-                 *               "vessel": "MSC SANDBOX",
-                 *               "voyage": "123W"
-                 *             }
-                 *           ],
-                 *           "containers": [
-                 *             {
-                 *               "number": "CSQU3054383",
-                 *               "valid_check_digit": true,
-                 *               "size_type": null,
-                 *               "seal_number": null,
-                 *               "status": "in_transit",
-                 *               "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                 *               "last_milestone": {
-                 *                 "id": "mst_sandbox2sandbox2sandbox2aa1",
-                 *                 "code": "vessel_departed",
-                 *                 "label": "Vessel departed",
-                 *                 "location": "CNSHA",
-                 *                 "occurred_at": "2026-11-19T11:30:00.000Z"
-                 *               },
-                 *               "discharged_at": null,
-                 *               "available_at": null,
-                 *               "gated_out_at": null,
-                 *               "delivered_at": null,
-                 *               "empty_returned_at": null,
-                 *               "last_free_day": null,
-                 *               "empty_return_by": null
-                 *             }
-                 *           ],
-                 *           "original_eta": "2026-12-13T09:30:00.000Z",
-                 *           "last_milestone": {
-                 *             "id": "mst_sandbox2sandbox2sandbox2aa1",
-                 *             "code": "vessel_departed",
-                 *             "label": "Vessel departed",
-                 *             "location": "CNSHA",
-                 *             "occurred_at": "2026-11-19T11:30:00.000Z"
-                 *           },
-                 *           "open_exceptions_count": 1,
-                 *           "documents_count": 1,
-                 *           "created_at": "2026-11-13T09:30:00.000Z",
-                 *           "updated_at": "2026-11-23T09:30:00.000Z",
-                 *           "version": 7,
-                 *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
-                 *           "incoterm": null
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["ShipmentCreatedEvent"];
-            };
-        };
-        responses: {
-            /** @description The event is delivered. Respond 2xx only after storing the event id. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    on_shipment_updated: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example shipment.updated
-                 */
-                "Service-Event-Type": "shipment.updated";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "shipment.updated",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "environment": "live",
-                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                 *       "data": {
-                 *         "shipment_id": "shp_sandbox2sandbox2sandbox2aa",
-                 *         "external_id": "PO-SANDBOX-1",
-                 *         "shipment_version": 7,
-                 *         "shipment": {
-                 *           "mode": "ocean",
-                 *           "carrier_scac": "MSCU",
-                 *           "origin_port": "CNSHA",
-                 *           "destination_port": "NLRTM",
-                 *           "etd": "2026-11-19T09:30:00.000Z",
-                 *           "eta": "2026-12-14T15:30:00.000Z",
-                 *           "atd": "2026-11-19T11:30:00.000Z",
-                 *           "ata": null,
-                 *           "id": "shp_sandbox2sandbox2sandbox2aa",
-                 *           "external_id": "PO-SANDBOX-1",
-                 *           "status": "in_transit",
-                 *           "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                 *           "load_type": "fcl",
-                 *           "house_bill": "HBL-SANDBOX-1",
-                 *           "master_bill": "MEDUSANDBOX1",
-                 *           "booking_number": "BKG-SANDBOX-1",
-                 *           "container_numbers": [
-                 *             "CSQU3054383"
-                 *           ],
-                 *           "shipper": {
-                 *             "name": "Sandbox Export Ltd",
-                 *             "external_id": "SUP-1"
-                 *           },
-                 *           "consignee": {
-                 *             "name": "Sandbox Import B.V.",
-                 *             "external_id": "CUS-1"
-                 *           },
-                 *           "references": [
-                 *             {
-                 *               "type": "purchase_order",
-                 *               "value": "PO-SANDBOX-1"
-                 *             }
-                 *           ],
-                 *           "metadata": null,
-                 *           "legs": [
-                 *             {
-                 *               "mode": "ocean",
-                 *               "carrier_scac": "MSCU",
-                 *               "origin_port": "CNSHA",
-                 *               "destination_port": "NLRTM",
-                 *               "etd": "2026-11-19T09:30:00.000Z",
-                 *               "eta": "2026-12-14T15:30:00.000Z",
-                 *               "atd": "2026-11-19T11:30:00.000Z",
-                 *               "ata": null,
-                 *               "vessel": "MSC SANDBOX",
-                 *               "voyage": "123W"
-                 *             }
-                 *           ],
-                 *           "containers": [
-                 *             {
-                 *               "number": "CSQU3054383",
-                 *               "valid_check_digit": true,
-                 *               "size_type": null,
-                 *               "seal_number": null,
-                 *               "status": "in_transit",
-                 *               "status_milestone_id": "mst_sandbox2sandbox2sandbox2aa1",
-                 *               "last_milestone": {
-                 *                 "id": "mst_sandbox2sandbox2sandbox2aa1",
-                 *                 "code": "vessel_departed",
-                 *                 "label": "Vessel departed",
-                 *                 "location": "CNSHA",
-                 *                 "occurred_at": "2026-11-19T11:30:00.000Z"
-                 *               },
-                 *               "discharged_at": null,
-                 *               "available_at": null,
-                 *               "gated_out_at": null,
-                 *               "delivered_at": null,
-                 *               "empty_returned_at": null,
-                 *               "last_free_day": null,
-                 *               "empty_return_by": null
-                 *             }
-                 *           ],
-                 *           "original_eta": "2026-12-13T09:30:00.000Z",
-                 *           "last_milestone": {
-                 *             "id": "mst_sandbox2sandbox2sandbox2aa1",
-                 *             "code": "vessel_departed",
-                 *             "label": "Vessel departed",
-                 *             "location": "CNSHA",
-                 *             "occurred_at": "2026-11-19T11:30:00.000Z"
-                 *           },
-                 *           "open_exceptions_count": 1,
-                 *           "documents_count": 1,
-                 *           "created_at": "2026-11-13T09:30:00.000Z",
-                 *           "updated_at": "2026-11-23T09:30:00.000Z",
-                 *           "version": 7,
-                 *           "url": "https://app.example.com/shipments/shp_sandbox2sandbox2sandbox2aa",
-                 *           "incoterm": null
-                 *         },
-                 *         "changes": {
-                 *           "eta": {
-                 *             "from": "2026-12-13T09:30:00.000Z",
-                 *             "to": "2026-12-14T15:30:00.000Z"
-                 *           }
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["ShipmentUpdatedEvent"];
-            };
-        };
-        responses: {
-            /** @description The event is delivered. Respond 2xx only after storing the event id. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    on_webhook_delivery_dead_lettered: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example webhook_delivery.dead_lettered
-                 */
-                "Service-Event-Type": "webhook_delivery.dead_lettered";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "webhook_delivery.dead_lettered",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "environment": "live",
-                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                 *       "data": {
-                 *         "endpoint": {
-                 *           "id": "whe_sandbox2sandbox2sandbox2aa",
-                 *           "url": "https://tms.example.com/webhooks",
-                 *           "event_types": [
-                 *             "*"
-                 *           ],
-                 *           "description": "The TMS of the sandbox",
-                 *           "api_version": "2026-11-01",
-                 *           "environment": "live",
-                 *           "status": "enabled",
-                 *           "disabled_reason": null,
-                 *           "last_verification": {
-                 *             "at": "2026-10-24T09:30:00.000Z",
-                 *             "ok": true,
-                 *             "error": null
-                 *           },
-                 *           "headers": {
-                 *             "x-api-key": "********"
-                 *           },
-                 *           "max_concurrency": 16,
-                 *           "created_at": "2026-10-24T08:30:00.000Z",
-                 *           "updated_at": "2026-10-24T10:30:00.000Z",
-                 *           "version": 3
-                 *         },
-                 *         "delivery": {
-                 *           "id": "dlv_sandbox2sandbox2sandbox2aa",
-                 *           "endpoint_id": "whe_sandbox2sandbox2sandbox2aa",
-                 *           "event_id": "evt_7c0a4a52-5b0e-4d5e-9a53-0f2f6f1f7a10",
-                 *           "event_type": "milestone.recorded",
-                 *           "status": "dead_lettered",
-                 *           "sandbox": false,
-                 *           "created_at": "2026-11-20T09:30:00.000Z",
-                 *           "next_attempt_at": null,
-                 *           "completed_at": "2026-11-23T09:30:00.000Z",
-                 *           "attempts_count": 13,
-                 *           "last_error": {
-                 *             "code": "unexpected_status",
-                 *             "message": "The endpoint answered 503."
-                 *           },
-                 *           "version": 14
-                 *         },
-                 *         "reason": {
-                 *           "code": "unexpected_status",
-                 *           "message": "The endpoint answered 503."
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["WebhookDeliveryDeadLetteredEvent"];
-            };
-        };
-        responses: {
-            /** @description The event is delivered. Respond 2xx only after storing the event id. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    on_webhook_endpoint_failing: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description Id of the event. Ignore an event whose id you have already processed.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "Service-Event-Id": string;
-                /**
-                 * @description Type of the event.
-                 * @example webhook_endpoint.failing
-                 */
-                "Service-Event-Type": "webhook_endpoint.failing";
-                /**
-                 * @description `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole `whsec_…` string. The header may contain several `v1`; one valid signature is sufficient. Compare in constant time, and reject a `t` older than five minutes.
-                 * @example t=1795426200,v1=5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c5f6a2b8637ac4b5c
-                 */
-                "Service-Signature": string;
-                /**
-                 * @description W3C trace context of the request that caused the event.
-                 * @example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
-                 */
-                traceparent: string;
-                /**
-                 * @description Standard Webhooks: `Service-Event-Id`.
-                 * @example evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Standard Webhooks: `v1,<base64>`, the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`, keyed with the base64-decoded bytes after `whsec_`. The header may contain several signatures, separated by spaces; one valid signature is sufficient. Verify either this header or `Service-Signature`.
-                 * @example v1,X2orhjesS1yXX2orhjesS1yXX2orhjesS1yXX2orhjc=
-                 */
-                "webhook-signature": string;
-                /**
-                 * @description Standard Webhooks: time of signing, in Unix seconds.
-                 * @example 1795426200
-                 */
-                "webhook-timestamp": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "evt_5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11",
-                 *       "type": "webhook_endpoint.failing",
-                 *       "created_at": "2026-11-23T09:30:00.000Z",
-                 *       "api_version": "2026-11-01",
-                 *       "environment": "live",
-                 *       "workspace_id": "wsp_5f3c2k7qv3n5xw6yz2aabbccdd",
-                 *       "data": {
-                 *         "endpoint": {
-                 *           "id": "whe_sandbox2sandbox2sandbox2aa",
-                 *           "url": "https://tms.example.com/webhooks",
-                 *           "event_types": [
-                 *             "*"
-                 *           ],
-                 *           "description": "The TMS of the sandbox",
-                 *           "api_version": "2026-11-01",
-                 *           "environment": "live",
-                 *           "status": "enabled",
-                 *           "disabled_reason": null,
-                 *           "last_verification": {
-                 *             "at": "2026-10-24T09:30:00.000Z",
-                 *             "ok": true,
-                 *             "error": null
-                 *           },
-                 *           "headers": {
-                 *             "x-api-key": "********"
-                 *           },
-                 *           "max_concurrency": 16,
-                 *           "created_at": "2026-10-24T08:30:00.000Z",
-                 *           "updated_at": "2026-10-24T10:30:00.000Z",
-                 *           "version": 3
-                 *         },
-                 *         "failing_since": "2026-11-23T08:30:00.000Z",
-                 *         "reason": {
-                 *           "code": "unexpected_status",
-                 *           "message": "The endpoint answered 503."
-                 *         }
-                 *       }
-                 *     }
-                 */
-                "application/json": components["schemas"]["WebhookEndpointFailingEvent"];
-            };
-        };
-        responses: {
-            /** @description The event is delivered. Respond 2xx only after storing the event id. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The endpoint no longer exists. It is disabled, and the delivery becomes a dead letter. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Too many requests. Nothing is sent to the endpoint for the time in `Retry-After`, from 1 s to 1 h. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description If the response has `Retry-After`, it is handled like a response with status 429. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The attempt failed; redirects count as failures. It is retried about 13 times within 72 hours, and then the delivery becomes a dead letter. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
         };
     };

@@ -17,8 +17,7 @@ export function axiosSender(transport: ClientOptions['transport']): Send {
       headers: { ...headers },
       ...(body !== undefined && { data: body }),
       ...(onUpload && { onUploadProgress: ({ loaded, total }: SentRequest) => onUpload({ loaded, total }) }),
-      // The client chooses the axios adapter by request: only the fetch adapter streams responses, and only the other
-      // adapters report the progress of uploads.
+      // Use the fetch adapter only for streamed responses: it is the only one that streams, but it reports no progress.
       ...(isStream && { adapter: 'fetch' as const, responseType: 'stream' as const }),
     };
     try {

@@ -26,7 +26,7 @@ export interface ApiRequest extends RequestOptions {
    * resource.
    */
   readonly resultIfDeleted?: unknown;
-  /** True for a sign-out. Its retry finds no session and therefore returns 401 instead of 404. */
+  /** True for a sign-out. If the session has already ended, a retry gets 401, where other deletions get 404. */
   readonly endsOwnSession?: boolean;
   /** Response format; `stream` returns a `ReadableStream` of the bytes. */
   readonly answer?: 'json' | 'stream';

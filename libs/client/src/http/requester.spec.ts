@@ -44,7 +44,7 @@ describe('consistency tokens of a client', () => {
     expect(tokens.header).toBe('c, b');
     tokens.recordWrite('d', 'c, b');
     expect(tokens.header).toBe('d');
-    tokens.add('x, d');
+    tokens.addToken('x, d');
     expect(tokens.header).toBe('x, d');
     tokens.removeToken('x');
     expect(tokens.header).toBe('d');

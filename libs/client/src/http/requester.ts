@@ -17,6 +17,8 @@ const DEFAULT_REQUEST_LIMITS = {
   retries: 4,
   backoff: { first: 250, most: 10_000 },
 };
+/** Maximum milliseconds between two attempts of a call without a deadline. A timer cannot wait for more than 24 days. */
+const MAX_WAIT_MS = 86_400_000;
 /** Statuses that a proxy returns for a broken connection. */
 const BROKEN_CONNECTION_STATUSES: ReadonlySet<number> = new Set([502, 504]);
 /** Error codes of 503 responses to requests that the service did not start to execute. */
@@ -70,25 +72,29 @@ export class Requester {
     let mayHaveSucceeded = false;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.attempt<T>(request, key, signal);
+        return await this.attemptRequest<T>(request, key, signal);
       } catch (error) {
         if (!(error instanceof TrackingError)) throw error;
         error.attempts = attempt;
         if (isAlreadyDeleted(request, error, mayHaveSucceeded)) {
           return toApiResponse<T>({ status: 200, headers: error.headers, data: request.resultIfDeleted });
         }
-        mayHaveSucceeded ||= isOutcomeUnknown(error);
+        mayHaveSucceeded = recordOutcome(error, mayHaveSucceeded);
         const conditional = request.ifMatch !== undefined;
         if (attempt > retries || !canRetry({ method: request.method, conditional }, error)) throw error;
         const wait = computeRetryDelay(attempt, error, this.settings.backoff, Math.random());
         // The call fails now if the next attempt would start after the deadline.
-        if (performance.now() + wait >= dueAt) throw error;
+        if (wait > MAX_WAIT_MS || performance.now() + wait >= dueAt) throw error;
         await waitOrAbort(wait, signal);
       }
     }
   }
 
-  private async attempt<T>(request: ApiRequest, key: string | undefined, signal: AbortSignal): Promise<ApiResponse<T>> {
+  private async attemptRequest<T>(
+    request: ApiRequest,
+    key: string | undefined,
+    signal: AbortSignal,
+  ): Promise<ApiResponse<T>> {
     const isApiPath = request.path.startsWith('/');
     const token = isApiPath ? (request.consistencyToken ?? this.tokens.header) : undefined;
     const timeout = request.timeout ?? this.settings.timeout;
@@ -101,7 +107,7 @@ export class Requester {
       if (!isUnknownToken || token === undefined || request.consistencyToken !== undefined) throw error;
       // A service whose data was lost or replaced does not know the writes of the token.
       this.tokens.removeToken(token);
-      return this.attempt<T>(request, key, signal);
+      return this.attemptRequest<T>(request, key, signal);
     }
   }
 
@@ -114,7 +120,7 @@ export class Requester {
 
 /** Returns true if a DELETE returns 404 and an earlier attempt may have deleted the resource. */
 function isAlreadyDeleted(
-  { resultIfDeleted: resultIfDeleted, endsOwnSession }: ApiRequest,
+  { resultIfDeleted, endsOwnSession }: ApiRequest,
   error: TrackingError,
   mayBeDone: boolean,
 ): error is ApiError {
@@ -164,7 +170,7 @@ interface RetryCandidate {
   readonly conditional: boolean;
 }
 
-interface Backoff {
+interface BackoffLimits {
   /** Milliseconds before the first retry. */
   readonly first: number;
   readonly most: number;
@@ -191,6 +197,14 @@ function isOutcomeUnknown(error: TrackingError): boolean {
   return BROKEN_CONNECTION_STATUSES.has(error.status) || (error.status === 503 && !NOT_STARTED_CODES.has(error.code));
 }
 
+/** Returns true if this or an earlier attempt may have been carried out, and records this in the error. */
+function recordOutcome(error: TrackingError, mayHaveSucceeded: boolean): boolean {
+  const outcomeUnknown = mayHaveSucceeded || isOutcomeUnknown(error);
+  // The last attempt may have failed to connect after an earlier one was carried out.
+  if (error instanceof ConnectionError) error.outcomeUnknown = outcomeUnknown;
+  return outcomeUnknown;
+}
+
 /**
  * Returns the milliseconds before the next attempt. If the API requests a time, the result is that time plus up to 10
  * %. Otherwise the time grows exponentially and up to half of it is random, so that clients that failed together do not
@@ -201,7 +215,7 @@ function isOutcomeUnknown(error: TrackingError): boolean {
 export function computeRetryDelay(
   attempt: number,
   error: TrackingError,
-  { first, most }: Backoff,
+  { first, most }: BackoffLimits,
   random: number,
 ): number {
   const asked = error instanceof ApiError ? error.retryAfter : undefined;
@@ -249,7 +263,7 @@ export class ConsistencyTokens {
   }
 
   /** Adds the tokens of another client's writes, so that reads include these writes. */
-  add(header: string): void {
+  addToken(header: string): void {
     for (const token of splitTokens(header)) this.recordWrite(token, undefined);
   }
 

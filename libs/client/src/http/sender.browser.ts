@@ -5,7 +5,7 @@ import { type OutgoingRequest, type Send, NoResponseError } from './request.ts';
  * Returns a function that sends requests with fetch, which saves a page 18 kB compared to axios. Axios is loaded only
  * for uploads with progress, which fetch does not report.
  */
-export function sender(transport: ClientOptions['transport']): Send {
+export function createSender(transport: ClientOptions['transport']): Send {
   const sendWithAxios = async (request: OutgoingRequest) =>
     (await import('./axios-sender.ts')).axiosSender(transport)(request);
   return (request) => (request.onUpload === undefined ? sendWithFetch(request) : sendWithAxios(request));

@@ -1,7 +1,7 @@
 import type { ClientOptions } from '../call.ts';
 import { createApiError, ConnectionError, TimeoutError } from '../errors.ts';
 import { type HttpResponse, type ApiRequest, type Send, NoResponseError } from './request.ts';
-import { sender } from './sender.ts';
+import { createSender } from './sender.ts';
 
 /** Error codes of connections that failed before anything was sent. */
 const NOT_SENT_CODES: ReadonlySet<string> = new Set([
@@ -36,7 +36,7 @@ export class Transport {
       // Pages of other sites cannot send this header, so it protects against cross-site requests.
       ...(session && { 'X-Requested-With': '@tracking/client', Environment: environment ?? 'live' }),
     };
-    this.sendOnce = sender(transport);
+    this.sendOnce = createSender(transport);
   }
 
   /**
@@ -55,7 +55,7 @@ export class Transport {
     const isApiResponse =
       status === 204 || status === 304 || (status >= 200 && status < 300 && typeof data === 'object');
     if (isApiResponse) {
-      this.cookie?.update(answered['set-cookie'] as readonly string[] | undefined);
+      this.cookie?.updateCookie(answered['set-cookie'] as readonly string[] | undefined);
       return { status, headers: responseHeaders, data };
     }
     throw createApiError(status, responseHeaders, data);
@@ -98,7 +98,7 @@ export class Transport {
     };
     return {
       method,
-      url: `${isOurs ? this.base : ''}${path}${queryString(query)}`,
+      url: `${isOurs ? this.base : ''}${path}${formatQueryString(query)}`,
       headers: { ...headers, ...(isOurs && this.cookie?.header) },
       withCredentials: isOurs && this.cookie !== undefined,
       signal,
@@ -114,7 +114,7 @@ interface AttemptLimits {
   readonly signal: AbortSignal;
 }
 
-function queryString(query: ApiRequest['query'] = {}): string {
+function formatQueryString(query: ApiRequest['query'] = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
   if (given.length === 0) return '';
   // `String()` joins the values of an array with commas.
@@ -150,7 +150,7 @@ class SessionCookie {
    * Stores the cookie of a response. @param lines `Set-Cookie` headers of the response; an empty value deletes the
    * cookie
    */
-  update(lines: readonly string[] | undefined): void {
+  updateCookie(lines: readonly string[] | undefined): void {
     for (const line of lines ?? []) {
       const [, pair = '', value = ''] = /^\s*((?:__Host-)?session=([^;]*))/.exec(line) ?? [];
       if (pair !== '') this.cookie = value === '' ? undefined : pair;
