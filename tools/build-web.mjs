@@ -45,6 +45,7 @@ async function compress(folder) {
 
 const currentFingerprint = await fingerprint();
 if ((await readFile(join(dist, '.made-of'), 'utf8').catch(() => '')) !== currentFingerprint) {
+  process.stderr.write('bundling the web application; this can take a minute\n');
   const { build } = await import('vite');
   await build({ root: project, logLevel: 'warn', build: { outDir: draft, emptyOutDir: true } });
   await removeUnusedStyles(draft);

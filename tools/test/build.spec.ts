@@ -136,10 +136,13 @@ describe('an outdated Node', () => {
     const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
-    const guarded = (name: string) => scripts[name]?.startsWith('node --require ./tools/node-version.cjs ');
+    const guarded = (name: string) =>
+      /^(?:exec )?node --require \.\/tools\/node-version\.cjs /.test(scripts[name] ?? '');
     expect(['build', 'cli'].filter((name) => !guarded(name))).toEqual([]);
     // Every script that starts a process of the project runs the build first.
-    const starting = Object.keys(scripts).filter((name) => /^node .*\bdist\/main\.js/.test(scripts[name] ?? ''));
+    const starting = Object.keys(scripts).filter((name) =>
+      /^(?:exec )?node .*\bdist\/main\.js/.test(scripts[name] ?? ''),
+    );
     const others = starting.filter((name) => !guarded(name));
     expect(others).toEqual(expect.arrayContaining(['start', 'demo', 'services', 'bench']));
     expect(others.filter((name) => !/^npm run --silent build( &&|$)/.test(scripts[`pre${name}`] ?? ''))).toEqual([]);

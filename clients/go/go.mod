@@ -1,0 +1,3 @@
+module example.com/tracking
+
+go 1.24.0

@@ -1,0 +1,2 @@
+export const POSTMAN_COLLECTION: string;
+export function postmanCollection(description: unknown): object;
