@@ -1,0 +1,70 @@
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import {
+  ConfigError,
+  createLogger,
+  formatError,
+  Health,
+  nameSettingInErrors,
+  PrometheusMetrics,
+  Shutdown,
+  startManagementServer,
+  warnOfMisspelledVariables,
+} from '@tracking/runtime';
+import { loadConfig, type McpConfig } from './config.ts';
+import { startHttpServer } from './http-server.ts';
+import { createMcpServer } from './mcp-server.ts';
+
+/** Maximum milliseconds of a shutdown. */
+const SHUTDOWN_TIMEOUT_MS = 20_000;
+
+/** Serves one client over standard input and output, until the client closes the input. */
+async function startStdio(config: McpConfig): Promise<void> {
+  // Standard output contains only messages of the protocol.
+  const logger = await createLogger({ level: config.logLevel, service: 'mcp', destination: process.stderr });
+  warnOfMisspelledVariables(logger, config.misspelled);
+  const { trackingUrl, apiKey = '', allowWrites } = config;
+  const connection = serveStdio(() => createMcpServer({ trackingUrl, apiKey, allowWrites, logger }), {
+    maxSubscriptions: 0,
+    onerror: (error) => logger.warn({ error: formatError(error) }, 'an MCP message was refused'),
+  });
+  const shutdown = new Shutdown(logger, SHUTDOWN_TIMEOUT_MS);
+  shutdown.addStep('stdio', () => connection.close());
+  shutdown.shutDownOnSignals();
+  shutdown.shutDownOnUncaughtErrors();
+  // The client has closed the connection, so it does not read the results of calls in progress.
+  process.stdin.once('close', () => shutdown.endProcess());
+  logger.info({ tracking_url: trackingUrl, writes: allowWrites }, 'ready');
+}
+
+async function startHttp(config: McpConfig): Promise<void> {
+  const logger = await createLogger({ level: config.logLevel, service: 'mcp' });
+  warnOfMisspelledVariables(logger, config.misspelled);
+  const metrics = new PrometheusMetrics('mcp');
+  const health = new Health();
+  const shutdown = new Shutdown(logger, SHUTDOWN_TIMEOUT_MS);
+  shutdown.shutDownOnSignals(() => health.markDraining());
+  shutdown.shutDownOnUncaughtErrors(() => health.markDraining());
+  const { managementHost: host, managementPort: port } = config;
+  const management = await nameSettingInErrors(
+    `MANAGEMENT_HOST=${host} MANAGEMENT_PORT=${port}`,
+    startManagementServer({ host, port }, metrics, () => health.createReport()),
+  );
+  shutdown.addStep('management server', () => management.close());
+  const server = await startHttpServer({ config, logger, metrics });
+  shutdown.addStep('MCP server', () => server.close());
+  health.markStarted();
+  const { trackingUrl: tracking_url, allowWrites: writes } = config;
+  logger.info(
+    { host: config.host, port: server.port, management_port: management.port, tracking_url, writes },
+    'listening',
+  );
+}
+
+try {
+  const config = loadConfig();
+  await (config.transport === 'stdio' ? startStdio(config) : startHttp(config));
+} catch (startError) {
+  const isOperatorError = startError instanceof ConfigError;
+  process.stderr.write(`${isOperatorError ? startError.message : formatError(startError)}\n`);
+  process.exit(1);
+}

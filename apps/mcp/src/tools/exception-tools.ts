@@ -1,0 +1,101 @@
+import { EXCEPTION_STATUSES, EXCEPTION_TYPES, MANUAL_RESOLUTION_CODES, SEVERITIES } from '@tracking/contracts';
+import * as z from 'zod';
+import { MAX_RESULT_BYTES, readPage, shortenValue } from '../result-size.ts';
+import * as outputs from './outputs.ts';
+import {
+  defineReadTool,
+  defineWriteTool,
+  createIdInput,
+  pageInput,
+  createPageOutput,
+  shipmentIdInput,
+  createTimeInput,
+  type Tool,
+  removeUndefined,
+  writeOptions,
+} from './tool.ts';
+
+const MAX_TEXT = 1_000;
+const exceptionIdInput = createIdInput('exc', 'Id of the exception, exc_…. list_exceptions returns it.');
+const noteInput = z.string().min(1).max(MAX_TEXT).optional().describe('A remark for people.');
+
+/** Tools that read exceptions. */
+export const EXCEPTION_TOOLS: readonly Tool[] = [
+  defineReadTool({
+    name: 'list_exceptions',
+    title: 'List exceptions',
+    description:
+      'Lists problems of shipments, such as late departures, missed connections, customs holds and demurrage risks, newest ' +
+      'first. Set shipment_id for the problems of one shipment. Set status to open and acknowledged for unresolved ones.',
+    input: {
+      shipment_id: shipmentIdInput.optional(),
+      status: z.array(z.enum(EXCEPTION_STATUSES)).min(1).optional(),
+      type: z.array(z.enum(EXCEPTION_TYPES)).min(1).optional(),
+      severity: z.array(z.enum(SEVERITIES)).min(1).optional(),
+      assignee: z.string().min(1).max(MAX_TEXT).optional().describe('Exactly this assignee.'),
+      unassigned: z.boolean().optional().describe('true: only exceptions without an assignee.'),
+      opened_from: createTimeInput('Opened at or after this time.'),
+      opened_to: createTimeInput('Opened at or before this time.'),
+      sort: z.enum(['-opened_at', 'opened_at', '-severity']).optional().describe('-severity is most severe first.'),
+      ...pageInput,
+    },
+    output: createPageOutput(outputs.exceptionOutput),
+    run: ({ limit, cursor, ...filters }, { client, options }) =>
+      readPage(
+        (size) => client.exceptions.list({ ...removeUndefined(filters), limit: size }, options),
+        { limit, cursor },
+        (item) => item,
+      ),
+  }),
+  defineReadTool({
+    name: 'get_exception',
+    title: 'Get an exception',
+    description:
+      'Returns one problem of a shipment with its measured values and its resolution. Use explain_shipment to see what ' +
+      'would resolve it.',
+    input: { exception_id: exceptionIdInput },
+    output: outputs.exceptionOutput,
+    run: async ({ exception_id }, { client, options }) =>
+      shortenValue(await client.exceptions.get(exception_id, options), MAX_RESULT_BYTES),
+  }),
+];
+
+/** Tools that change exceptions. */
+export const EXCEPTION_WRITE_TOOLS: readonly Tool[] = [
+  defineWriteTool({
+    name: 'acknowledge_exception',
+    title: 'Acknowledge an exception',
+    description: 'Marks an open problem as seen, and optionally assigns it to somebody or adds a note.',
+    annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: true },
+    input: {
+      exception_id: exceptionIdInput,
+      assignee: z.string().min(1).max(MAX_TEXT).optional().describe('Name or e-mail address of the person in charge.'),
+      note: noteInput,
+    },
+    output: outputs.exceptionOutput,
+    run: async ({ exception_id, ...words }, context) => {
+      const { client } = context;
+      const changed = await client.exceptions.acknowledge(exception_id, removeUndefined(words), writeOptions(context));
+      return shortenValue(changed, MAX_RESULT_BYTES);
+    },
+  }),
+  defineWriteTool({
+    name: 'resolve_exception',
+    title: 'Resolve an exception',
+    description:
+      'Closes a problem by hand. The rule that opened it opens no other one until its cause has ended once. This cannot be ' +
+      'undone. Problems whose cause ends are resolved without this tool.',
+    annotations: { destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    input: {
+      exception_id: exceptionIdInput,
+      code: z.enum(MANUAL_RESOLUTION_CODES).describe('How it was resolved.'),
+      note: noteInput,
+    },
+    output: outputs.exceptionOutput,
+    run: async ({ exception_id, ...words }, context) => {
+      const { client } = context;
+      const changed = await client.exceptions.resolve(exception_id, removeUndefined(words), writeOptions(context));
+      return shortenValue(changed, MAX_RESULT_BYTES);
+    },
+  }),
+];

@@ -1,0 +1,210 @@
+import type { MilestoneFields, Shipment } from '@tracking/client';
+import {
+  MILESTONE_CLASSIFIERS,
+  MILESTONE_CODES,
+  MILESTONE_SOURCES,
+  TRANSPORT_MODES,
+  REASON_CODES,
+  SHIPMENT_STATUSES,
+} from '@tracking/contracts';
+import * as z from 'zod';
+import { MAX_RESULT_BYTES, createPageOfLists, readPage, shortenValue } from '../result-size.ts';
+import * as outputs from './outputs.ts';
+import {
+  cursorInput,
+  defineReadTool,
+  defineWriteTool,
+  pageInput,
+  createPageOutput,
+  shipmentIdInput,
+  createTimeInput,
+  type Tool,
+  removeUndefined,
+  writeOptions,
+} from './tool.ts';
+
+const MAX_TEXT = 1_000;
+const textInput = (description: string) => z.string().min(1).max(MAX_TEXT).optional().describe(description);
+
+/** Tools that read shipments and their milestones. */
+export const SHIPMENT_TOOLS: readonly Tool[] = [
+  defineReadTool({
+    name: 'find_shipments',
+    title: 'Find shipments',
+    description:
+      'Finds shipments by words, references, ports, status, times or exceptions, newest first. Use it first, because ' +
+      'the other tools need the id shp_…. For a reference, bill, booking, container or vessel of unknown kind, use q. ' +
+      'For a port that you know by name only, use find_places first.',
+    input: {
+      q: textInput(
+        'At most 10 words. Each must be the beginning of a word in the references, containers, parties or vessels of ' +
+          'the shipment. Ports, statuses and carriers have their own arguments.',
+      ),
+      status: z.array(z.enum(SHIPMENT_STATUSES)).min(1).optional().describe('Only shipments with one of these.'),
+      active: z.boolean().optional().describe('true: not yet delivered, completed, returned or cancelled.'),
+      has_open_exceptions: z.boolean().optional().describe('true: only shipments with an unresolved problem.'),
+      mode: z.array(z.enum(TRANSPORT_MODES)).min(1).optional().describe('Only shipments with one of these.'),
+      external_id: textInput("This external_id, the owner's reference such as PO-1001, in any spelling."),
+      container_number: textInput('For example MSKU1234565.'),
+      booking_number: textInput('This booking number, in any spelling.'),
+      house_bill: textInput('This house bill, in any spelling.'),
+      master_bill: textInput('This master bill or air waybill, in any spelling.'),
+      carrier_scac: textInput('SCAC or IATA code of the carrier, for example MAEU.'),
+      origin_port: textInput('UN/LOCODE or IATA airport code, for example CNSHA.'),
+      destination_port: textInput('UN/LOCODE or IATA airport code, for example NLRTM.'),
+      eta_from: createTimeInput('ETA at or after this time.'),
+      eta_to: createTimeInput('ETA at or before this time.'),
+      updated_since: createTimeInput('Changed at or after this time.'),
+      sort: z
+        .enum(['-created_at', 'created_at', '-updated_at', 'updated_at', 'eta', '-eta'])
+        .optional()
+        .describe('- means descending. Shipments without ETA come last.'),
+      ...pageInput,
+    },
+    output: createPageOutput(outputs.shipmentSummaryOutput),
+    run: ({ limit, cursor, ...filters }, { client, options }) =>
+      readPage(
+        (size) => client.shipments.list({ ...removeUndefined(filters), limit: size }, options),
+        { limit, cursor },
+        summarizeShipment,
+      ),
+  }),
+  defineReadTool({
+    name: 'get_shipment',
+    title: 'Get a shipment',
+    description:
+      'Returns all fields of one shipment: status, times, references, parties, legs, and each container with its free ' +
+      'days. Use explain_shipment for the reasons of status and times.',
+    input: { shipment_id: shipmentIdInput, cursor: cursorInput },
+    output: outputs.shipmentDetailOutput,
+    run: async ({ shipment_id, cursor }, { client, options }) => {
+      const shipment = await client.shipments.get(shipment_id, options);
+      return createPageOfLists(shipment, ['legs', 'containers', 'container_numbers'], shipment.version, cursor);
+    },
+  }),
+  defineReadTool({
+    name: 'explain_shipment',
+    title: 'Explain status and ETA',
+    description:
+      'Explains why a shipment has its status, ETA, ETD and actual times: the rule and the milestone behind each value, ' +
+      'which milestones count and which do not, and for each exception what opened it and what would resolve it. Use it ' +
+      'for questions such as "why is it late" or "why is it not delivered".',
+    input: { shipment_id: shipmentIdInput, cursor: cursorInput },
+    output: outputs.explanationOutput,
+    run: async ({ shipment_id, cursor }, { client, options }) => {
+      const explained = await client.shipments.explain(shipment_id, options);
+      return createPageOfLists(explained, ['exceptions', 'containers', 'milestones'], explained.version, cursor);
+    },
+  }),
+  defineReadTool({
+    name: 'get_timeline',
+    title: 'Get the timeline',
+    description:
+      'Lists the milestones of a shipment: what happened when and where. By default only actual milestones; add the ' +
+      'classifiers estimated and planned for what is expected.',
+    input: {
+      shipment_id: shipmentIdInput,
+      classifier: z.array(z.enum(MILESTONE_CLASSIFIERS)).min(1).optional().describe('actual by default.'),
+      container_number: textInput('Only milestones that name this container.'),
+      ...pageInput,
+    },
+    output: createPageOutput(outputs.milestoneOutput),
+    run: ({ shipment_id, limit, cursor, ...filters }, { client, options }) =>
+      readPage(
+        (size) => client.milestones.list(shipment_id, { ...removeUndefined(filters), limit: size }, options),
+        { limit, cursor },
+        (item) => item,
+      ),
+  }),
+  defineReadTool({
+    name: 'get_eta_history',
+    title: 'Get the ETA history',
+    description:
+      'Lists all estimates of the arrival of a shipment with source, reason and delay in hours. Use it to see how often ' +
+      'and how far the ETA slipped.',
+    input: { shipment_id: shipmentIdInput, ...pageInput },
+    output: createPageOutput(outputs.etaChangeOutput),
+    run: ({ shipment_id, limit, cursor }, { client, options }) =>
+      readPage(
+        (size) => client.shipments.etaHistory(shipment_id, { limit: size }, options),
+        { limit, cursor },
+        (item) => item,
+      ),
+  }),
+  defineReadTool({
+    name: 'find_places',
+    title: 'Find ports and airports',
+    description: 'Finds the codes of ports and airports by name, for the port arguments of find_shipments.',
+    input: {
+      q: z.string().min(1).max(MAX_TEXT).describe('Words of the name, or a code, for example Rotterdam.'),
+      limit: pageInput.limit,
+    },
+    output: z.object({ items: z.array(outputs.placeOutput) }),
+    run: async ({ q, limit }, { client, options }) => {
+      const { data } = await client.places.find({ q, limit }, options);
+      return shortenValue({ items: data }, MAX_RESULT_BYTES);
+    },
+  }),
+  defineReadTool({
+    name: 'list_milestone_codes',
+    title: 'List milestone codes',
+    description: 'Lists the codes of milestones with their meaning and the status that each gives a shipment.',
+    input: { cursor: cursorInput },
+    output: createPageOutput(outputs.milestoneCodeOutput),
+    run: async ({ cursor }, { client, options }) => {
+      const { data: items } = await client.milestones.codes(options);
+      // The catalog changes only when the service is updated.
+      return createPageOfLists({ items }, ['items'], items.length, cursor);
+    },
+  }),
+  defineReadTool({
+    name: 'get_access',
+    title: 'Get workspace and permissions',
+    description:
+      'Returns the workspace, the environment (live or test), the role and the permissions of the API key in use. Use it ' +
+      'after an error about a missing permission.',
+    input: {},
+    output: outputs.accessOutput,
+    run: (_, { client, options }) => client.session.get(options),
+  }),
+];
+
+function summarizeShipment(shipment: Shipment) {
+  const { shipper, consignee, load_type, incoterm, references, metadata, legs, containers, ...summary } = shipment;
+  const { status_milestone_id, documents_count, created_at, version, ...shown } = summary;
+  return shown;
+}
+
+/** Tool that records a milestone. */
+export const MILESTONE_WRITE_TOOLS: readonly Tool[] = [
+  defineWriteTool({
+    name: 'record_milestone',
+    title: 'Record a milestone',
+    description:
+      'Records that something happened to a shipment, or is expected to happen. The service derives status, times and ' +
+      'exceptions from it, and sends events to the webhook endpoints. list_milestone_codes lists the codes.',
+    annotations: { destructiveHint: false, idempotentHint: false, openWorldHint: true },
+    input: {
+      shipment_id: shipmentIdInput,
+      code: z.enum(MILESTONE_CODES as [string, ...string[]]),
+      occurred_at: z
+        .string()
+        .max(40)
+        .describe(
+          'ISO 8601 with an offset, for example 2026-11-02T10:30:00+08:00; a date if the milestone is expected.',
+        ),
+      location: textInput('UN/LOCODE or IATA airport code, or a name.'),
+      classifier: z.enum(MILESTONE_CLASSIFIERS).optional().describe('actual by default.'),
+      container_number: textInput('If it concerns one container only.'),
+      source: z.enum(MILESTONE_SOURCES).optional().describe('Who reported it.'),
+      reason_code: z.enum(REASON_CODES).optional(),
+      note: textInput('A remark for people.'),
+      external_id: textInput("The sender's id of the milestone. Repeating it updates the same milestone."),
+    },
+    output: outputs.milestoneOutput.extend({
+      warnings: z.array(z.looseObject({ code: z.string(), message: z.string() })),
+    }),
+    run: ({ shipment_id, ...fields }, context) =>
+      context.client.milestones.record(shipment_id, removeUndefined(fields) as MilestoneFields, writeOptions(context)),
+  }),
+];
