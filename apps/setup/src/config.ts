@@ -11,6 +11,8 @@ import {
 /** Settings of the set-up; docs/reference/settings.md lists them. */
 export interface SetupConfig extends ServiceSettings, SecretsKeySettings {
   readonly kafka: KafkaOptions;
+  /** Number of partitions of each topic whose order matters per key only. */
+  readonly topicPartitions: number;
   readonly mongo: { readonly url: string };
 }
 
@@ -21,6 +23,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): SetupConfig
     ...readServiceSettings(read),
     ...readSecretsKeySettings(read),
     kafka: readKafkaSettings(read, 'setup'),
+    topicPartitions: read.readSetting('KAFKA_PARTITIONS', '32'),
     mongo: readMongoSettings(read),
   };
 }

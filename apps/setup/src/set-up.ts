@@ -1,31 +1,42 @@
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
-import { KafkaMessageBroker, MongoConnection, MongoDocumentStore } from '@tracking/distributed';
+import { checkServerAccess, KafkaMessageBroker, MongoConnection, MongoDocumentStore } from '@tracking/distributed';
 import { Identity } from '@tracking/identity';
+import type { TopicSpec } from '@tracking/ports';
 import { deriveKey } from '@tracking/runtime';
 import { Service } from '@tracking/service';
 import { WEBHOOK_TOPICS } from '@tracking/webhooks';
+import { listIndexedCollections } from './collections.ts';
 import type { SetupConfig } from './config.ts';
 
 /**
- * Creates the topics and collections that the services need and do not create themselves. Waits until the engines are
- * available. Can be repeated.
+ * Creates the topics that the services need, adds missing partitions to them, and builds the indexes of collections that
+ * contain documents, which services do not do. Waits until the engines are available. Can be repeated.
  */
 export async function setUp(config: SetupConfig): Promise<void> {
   const service = await Service.start('setup', config);
   const { logger, metrics, clock, shutdown } = service;
   const broker = new KafkaMessageBroker({ ...config.kafka, logger, metrics });
-  shutdown.add('message broker', () => broker.close());
+  shutdown.addStep('message broker', () => broker.close());
   const connection = new MongoConnection({ ...config.mongo, metrics });
-  shutdown.add('document store', () => connection.close());
+  shutdown.addStep('document store', () => connection.close());
+  service.requireAccess('MONGODB_URL', () => checkServerAccess(connection));
 
-  const topics = [SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS];
+  const topics = [SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS].map((topic) => setPartitions(topic, config));
   await service.retryUntilAvailable(() => broker.ensureTopics(topics));
   logger.info({ topics: topics.map(({ name }) => name) }, 'topics are ready');
-  const documentStore = new MongoDocumentStore(connection);
+  const documentStore = new MongoDocumentStore(connection, { canChangeIndexes: true });
+  const collections = await service.retryUntilAvailable(() => listIndexedCollections(documentStore));
+  for (const spec of collections) await service.retryUntilAvailable(() => documentStore.collection(spec));
+  logger.info({ collections: collections.map(({ name }) => name) }, 'indexes are ready');
   const secret = deriveKey(config.secretsKey, 'identity');
   const identity = await service.retryUntilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
   await identity.close();
   logger.info({}, 'set-up is complete');
-  await shutdown.run();
+  await shutdown.runSteps();
   process.exit(0);
+}
+
+/** Sets the number of partitions, except of a topic with one partition, which keeps the order of all its messages. */
+function setPartitions(topic: TopicSpec, { topicPartitions: partitions }: SetupConfig): TopicSpec {
+  return topic.partitions === 1 ? topic : { ...topic, partitions };
 }
