@@ -54,23 +54,23 @@ export class AdministrationClient {
   }
 
   /** Returns the status of the running service; undefined if none listens. */
-  async status(): Promise<AdministrationStatus | undefined> {
-    if (!(await exists(this.config.socketPath))) return undefined;
+  async findStatus(): Promise<AdministrationStatus | undefined> {
+    if (!(await fileExists(this.config.socketPath))) return undefined;
     await this.requireOwnedFolder();
     try {
-      return await this.get<AdministrationStatus>('');
+      return await this.getJson<AdministrationStatus>('');
     } catch (error) {
       if (isNotListening(error)) return undefined;
       throw error;
     }
   }
 
-  async get<T>(path: string, params: Readonly<Record<string, string>> = {}): Promise<T> {
+  async getJson<T>(path: string, params: Readonly<Record<string, string>> = {}): Promise<T> {
     return requireSuccess(await this.http.get<T>(path, { params }));
   }
 
   /** Reads up to `maxItems` items of a list, page by page. @returns the last page, with the items of all pages */
-  async list<P extends Page<unknown>>(
+  async listItems<P extends Page<unknown>>(
     path: string,
     params: Readonly<Record<string, string>>,
     maxItems: number,
@@ -78,7 +78,7 @@ export class AdministrationClient {
     const items: unknown[] = [];
     for (let cursor: string | null = null; ;) {
       const limit = String(Math.min(maxItems - items.length, MAX_PAGE_SIZE));
-      const page: P = await this.get<P>(path, { ...params, limit, ...(cursor !== null && { cursor }) });
+      const page: P = await this.getJson<P>(path, { ...params, limit, ...(cursor !== null && { cursor }) });
       items.push(...page.data);
       cursor = page.next_cursor;
       if (cursor === null || items.length >= maxItems) return { ...page, data: items };
@@ -89,7 +89,7 @@ export class AdministrationClient {
    * Sends a write, and sends it again if its response is lost. The service executes the write once, and returns the
    * first response again. Equal writes of one command are therefore executed only once.
    */
-  async post<T>(path: string, body: object = {}): Promise<T> {
+  async postJson<T>(path: string, body: object = {}): Promise<T> {
     const content = JSON.stringify([path, body]);
     const headers = { 'idempotency-key': createHmac('sha256', this.runSecret).update(content).digest('hex') };
     // Time when the first response was lost.
@@ -109,7 +109,7 @@ export class AdministrationClient {
 
   /**
    * Returns true if the request should be sent again after an error of its connection. If a local service stops,
-   * `withService` starts over instead, possibly with its own service.
+   * `runWithService` starts over instead, possibly with its own service.
    * @param wasSent true if an earlier attempt may have reached the service, so a refused connection is temporary
    */
   private isLostResponse(error: unknown, wasSent: boolean): boolean {
@@ -137,7 +137,7 @@ export function isNotListening(error: unknown): boolean {
   return axios.isAxiosError(error) && NOT_LISTENING_CODES.has(error.code);
 }
 
-async function exists(path: string): Promise<boolean> {
+async function fileExists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,
@@ -151,7 +151,7 @@ function hasUnknownOutcome({ status, data }: AxiosResponse): boolean {
 
 function requireSuccess<T>({ status, data }: AxiosResponse<T>): T {
   if (status >= 200 && status < 300) return data;
-  throw RefusedError.fromResponse(status, data, ({ details = [] }) =>
+  throw RefusedError.createFromResponse(status, data, ({ details = [] }) =>
     details.map(({ param, message }) => `${param}: ${message}`).join(' '),
   );
 }
@@ -170,7 +170,7 @@ type ServiceTask<T> = (client: AdministrationClient, isServing: boolean) => Prom
  * time.
  * @param note receives the path of the data folder
  */
-export async function withService<T>(
+export async function runWithService<T>(
   config: CliConfig,
   signal: AbortSignal,
   note: (line: string) => void,
@@ -186,7 +186,7 @@ export async function withService<T>(
     await pause(SOCKET_POLL_INTERVAL_MS, undefined, { signal })
   ) {
     const isLast = performance.now() > deadline;
-    const isServing = (await client.status()) !== undefined;
+    const isServing = (await client.findStatus()) !== undefined;
     try {
       if (isServing) return await use(client, true);
       const outcome = await useOwnService({ config, client, signal, isLast, use });
@@ -223,7 +223,7 @@ async function useOwnService<T>(attempt: ServiceAttempt<T>): Promise<{ readonly 
     if (isNotListening(error) && (await ownService.wasReleased())) return 'released';
     throw error;
   } finally {
-    await ownService.stop();
+    await ownService.stopService();
   }
 }
 
@@ -248,7 +248,7 @@ class OwnService {
       env: serviceEnvironment,
       // The pipe closes when this process ends for any reason, and then the service stops.
       stdio: ['pipe', 'ignore', 'pipe'],
-      // Ctrl-C must not reach the service: `stop` ends the service after its current request.
+      // Ctrl-C must not end the service in the middle of a request: `stopService` ends the service after that request.
       detached: true,
     });
     this.child.stdin?.on('error', () => undefined);
@@ -271,7 +271,7 @@ class OwnService {
   async isReady(client: AdministrationClient, signal: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     for (; !this.hasEnded; await pause(SERVICE_START_POLL_MS, undefined, { signal })) {
-      if ((await client.status())?.process_id === this.child.pid) return true;
+      if ((await client.findStatus())?.process_id === this.child.pid) return true;
       if (performance.now() > deadline) throw new CliError('the service did not start within 60 s', 'unavailable');
     }
     // A server may also have asked the service to end before it was used.
@@ -279,14 +279,14 @@ class OwnService {
     throw this.startError();
   }
 
-  /** Waits until a service that no longer listens has ended. Returns true if it ended in order, without `stop`. */
+  /** Waits until a service that no longer listens has ended. Returns true if it ended in order, without `stopService`. */
   async wasReleased(): Promise<boolean> {
     await Promise.race([this.ended, pause(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     return this.hasEnded && this.child.exitCode === 0;
   }
 
   /** Terminates the service and waits until it has ended; kills it after a timeout. */
-  async stop(): Promise<void> {
+  async stopService(): Promise<void> {
     if (this.hasEnded) return;
     this.child.kill('SIGTERM');
     const killTimer = setTimeout(() => this.child.kill('SIGKILL'), STOP_TIMEOUT_MS);

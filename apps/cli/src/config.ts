@@ -2,13 +2,7 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  administrationSocketPath,
-  ERROR_CODES,
-  type ErrorBody,
-  type ErrorCode,
-  type FieldError,
-} from '@tracking/contracts';
+import { getSocketPath, ERROR_CODES, type ErrorBody, type ErrorCode, type FieldError } from '@tracking/contracts';
 
 /** Settings to reach the service, or to start one if none runs. */
 export interface CliConfig {
@@ -33,7 +27,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): CliConfig {
   const dataDir = resolve(env['DATA_DIR'] || './data');
   return {
     dataDir,
-    socketPath: administrationSocketPath(dataDir, tmpdir()),
+    socketPath: getSocketPath(dataDir, tmpdir()),
     serviceMain: fileURLToPath(new URL('../../standalone/dist/main.js', import.meta.url)),
     serviceEnvironment: { ...env, DATA_DIR: dataDir },
     remote: readRemoteService(env),
@@ -97,7 +91,7 @@ export class RefusedError extends CliError {
   }
 
   /** @param body response body, which may have any form if a proxy or another server responded */
-  static fromResponse(
+  static createFromResponse(
     status: number,
     body: unknown,
     summarize: (error: Partial<ErrorBody['error']>) => string,

@@ -41,7 +41,7 @@ const ENDPOINT_COLUMNS: readonly Column<DeadLetterSummary['by_endpoint'][number]
   COUNT_COLUMN,
 ];
 /** Text that `formatCount` returns for an exact count of 0. */
-const ZERO_COUNT = '0';
+const ZERO_COUNT_TEXT = '0';
 
 type BulkAction = 'replay' | 'discard';
 interface BulkResult {
@@ -130,14 +130,14 @@ async function runBulkAction(invocation: Invocation, action: BulkAction): Promis
   const isWaiting = options['wait'] === true;
   if (isWaiting) requireServing(invocation);
   const [count, workspaces] = operands.length > 0 ? await findByIds(invocation) : await findMatching(invocation);
-  if (count === ZERO_COUNT)
+  if (count === ZERO_COUNT_TEXT)
     return print.printResult({ data: [], refused: [], workspaces }, () => describeEmptyList(workspaces));
   await requireConfirmation(
     invocation,
     action === 'replay' ? `Deliver ${count} again?` : `Discard ${count} permanently?`,
   );
-  const request = { ...toScopeParams(invocation), ...toSelection(invocation) };
-  const result = await client.post<BulkResult>(`/dead_letters/${action}`, request);
+  const request = { ...toScopeParams(invocation), ...toDeadLetterSelection(invocation) };
+  const result = await client.postJson<BulkResult>(`/dead_letters/${action}`, request);
   const data = isWaiting ? await waitUntilEnded(invocation, result.data) : result.data;
   printBulkResult(invocation, { ...result, data });
   if (isWaiting) requireCompleted(data);
@@ -155,7 +155,7 @@ async function requireConfirmation({ options, confirm }: Invocation, question: s
 function printBulkResult({ print, options, note }: Invocation, settled: BulkResult): void {
   const { data, refused } = settled;
   if (options['json'] === true) return print.printResult(settled, () => '');
-  if (data.length > 0) print.list(data, REPLAY_COLUMNS);
+  if (data.length > 0) print.printList(data, REPLAY_COLUMNS);
   if (data.some(({ status }) => status === 'running'))
     print.printHint('to follow the progress, use replays show or --wait');
   for (const { endpoint_id, workspace, message } of refused) note(`${endpoint_id} of ${workspace}: ${message}`);
@@ -167,7 +167,7 @@ type Affected = readonly [count: string, workspaces: readonly string[]];
 async function findMatching(invocation: Invocation): Promise<Affected> {
   const summary = await fetchSummary(invocation);
   const count = formatCount(summary);
-  if (count !== ZERO_COUNT && invocation.options['json'] !== true) printSummary(invocation.print, summary);
+  if (count !== ZERO_COUNT_TEXT && invocation.options['json'] !== true) printSummary(invocation.print, summary);
   return [count, summary.workspaces];
 }
 
@@ -178,7 +178,7 @@ async function findByIds(invocation: Invocation): Promise<Affected> {
 }
 
 /** Returns the selection of dead letters for a request body. */
-function toSelection({ operands, options }: Input): object {
+function toDeadLetterSelection({ operands, options }: Input): object {
   if (operands.length > 0) return { delivery_ids: [...new Set(operands)] };
   const { endpoint, eventType, reason, since, until } = options;
   return {
@@ -216,18 +216,18 @@ interface DeadLetterSummary extends DeadLetterCount {
 /** Requests the counts of the dead letters that the command's filters select. */
 function fetchSummary(invocation: Invocation): Promise<DeadLetterSummary> {
   const params = { ...toScopeParams(invocation), ...toFilterParams(invocation) };
-  return invocation.client.get<DeadLetterSummary>('/dead_letters/summary', params);
+  return invocation.client.getJson<DeadLetterSummary>('/dead_letters/summary', params);
 }
 
 function printSummary(print: Printer, summary: DeadLetterSummary): void {
   const { by_reason, by_endpoint, by_event_type, workspaces } = summary;
-  if (formatCount(summary) === ZERO_COUNT) return print.printHint(describeEmptyList(workspaces));
+  if (formatCount(summary) === ZERO_COUNT_TEXT) return print.printHint(describeEmptyList(workspaces));
   print.printHint(`${formatCount(summary)} dead letters`);
-  print.list(by_reason, REASON_COLUMNS);
+  print.printList(by_reason, REASON_COLUMNS);
   print.printHint('');
-  print.list(by_endpoint, ENDPOINT_COLUMNS);
+  print.printList(by_endpoint, ENDPOINT_COLUMNS);
   print.printHint('');
-  print.list(by_event_type, EVENT_TYPE_COLUMNS);
+  print.printList(by_event_type, EVENT_TYPE_COLUMNS);
 }
 
 /** Returns the count as text. A plus shows that the count is a minimum. */

@@ -71,7 +71,7 @@ export function addDeliveryCommands(deliveries: Command, run: Runner): void {
       run(async (invocation) => {
         const { client, print, operand } = invocation;
         const path = `/deliveries/${encodeURIComponent(operand)}/retry`;
-        const delivery = await client.post<DeliverySummary>(path, toScopeParams(invocation));
+        const delivery = await client.postJson<DeliverySummary>(path, toScopeParams(invocation));
         print.printResult(delivery, ({ id }) => `${id} is being attempted; for the result, use deliveries show`);
       }),
     );
@@ -80,7 +80,7 @@ export function addDeliveryCommands(deliveries: Command, run: Runner): void {
 /** Reads the delivery with the ID in the command. */
 export async function readDelivery(invocation: Invocation): Promise<DeliveryDetail> {
   const { client, operand } = invocation;
-  return client.get(`/deliveries/${encodeURIComponent(operand)}`, toScopeParams(invocation));
+  return client.getJson(`/deliveries/${encodeURIComponent(operand)}`, toScopeParams(invocation));
 }
 
 export function printDelivery({ print, options }: Invocation, delivery: DeliveryDetail): void {
@@ -89,7 +89,7 @@ export function printDelivery({ print, options }: Invocation, delivery: Delivery
     return;
   }
   const { attempts, payload, last_error, ...fields } = delivery;
-  print.list(
+  print.printList(
     [
       ...Object.entries(fields),
       ['last_error', last_error && `${last_error.code}: ${last_error.message}`],
@@ -98,7 +98,7 @@ export function printDelivery({ print, options }: Invocation, delivery: Delivery
     FIELD_COLUMNS,
   );
   print.printResult('', (blank) => blank);
-  print.list(attempts, ATTEMPT_COLUMNS);
+  print.printList(attempts, ATTEMPT_COLUMNS);
 }
 
 /** Fields of a listed delivery that the commands use. */
@@ -146,10 +146,14 @@ export async function printFirstItems<T>(
   params: Readonly<Record<string, string>>,
   columns: readonly Column<T>[],
 ): Promise<void> {
-  const page = await client.list<Page<T> & { readonly workspaces: string[] }>(path, params, Number(options['limit']));
+  const page = await client.listItems<Page<T> & { readonly workspaces: string[] }>(
+    path,
+    params,
+    Number(options['limit']),
+  );
   const { data, workspaces, next_cursor } = page;
   if (data.length === 0 || options['json'] === true)
     print.printResult({ data, workspaces }, () => describeEmptyList(workspaces));
-  else print.list(data, columns);
+  else print.printList(data, columns);
   if (next_cursor !== null) print.printHint('more items match; raise --limit to see them');
 }

@@ -89,10 +89,10 @@ async function printEvents({ client, print, workspace, options }: Invocation): P
   const pages: Page<EventEnvelope>[] = [];
   for (const each of environment === undefined ? ENVIRONMENTS : [environment]) {
     const query = toQuery({ workspace, environment: each, type: eventType, since, until });
-    pages.push(await client.list<Page<EventEnvelope>>('/published_events', query, limit));
+    pages.push(await client.listItems<Page<EventEnvelope>>('/published_events', query, limit));
   }
   const all = pages.flatMap(({ data }) => data).sort(compareByTime);
-  print.list(all.slice(0, limit), EVENT_COLUMNS, describeEmptyList([workspace]));
+  print.printList(all.slice(0, limit), EVENT_COLUMNS, describeEmptyList([workspace]));
   if (all.length > limit || pages.some(({ next_cursor }) => next_cursor !== null))
     print.printHint('more events match; use --limit and --since to see them');
 }
@@ -129,12 +129,12 @@ async function exportEvents({ client, operand: path, out, beginStream }: Invocat
 }
 
 async function writeEvents(client: AdministrationClient, write: WriteLines): Promise<number> {
-  const { data } = await client.get<{ data: Workspace[] }>('/workspaces');
+  const { data } = await client.getJson<{ data: Workspace[] }>('/workspaces');
   await write(data.map((workspace) => ({ workspace })));
   let count = 0;
   let after: string | null = null;
   for (let complete = false; !complete;) {
-    const page: EventPage = await client.get<EventPage>('/events', after === null ? {} : { after });
+    const page: EventPage = await client.getJson<EventPage>('/events', after === null ? {} : { after });
     await write(page.events.map((event) => ({ event })));
     count += page.events.length;
     ({ position: after, complete } = page);
@@ -230,7 +230,7 @@ async function* splitLines(source: AsyncIterable<string | Uint8Array>): AsyncGen
  */
 async function importLines<T>(client: AdministrationClient, path: string, body: object): Promise<T> {
   try {
-    return await client.post<T>(path, body);
+    return await client.postJson<T>(path, body);
   } catch (error) {
     throw error instanceof RefusedError ? new CliError(error.message, error.code, error.details) : error;
   }

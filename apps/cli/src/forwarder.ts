@@ -54,13 +54,13 @@ export class Forwarder {
   }
 
   /** Forwards a delivery. If the developer's server does not respond, returns 502 with the reason. Never throws. */
-  async forward(
+  async forwardDelivery(
     request: DeliveryRequest,
   ): Promise<{ readonly answer: DeliveryResponse; readonly forwarded: ForwardResult }> {
     const start = performance.now();
     const elapsedMs = () => Math.round(performance.now() - start);
     try {
-      const answer = toDeliveryAnswer(await this.post(request));
+      const answer = toDeliveryAnswer(await this.postEvent(request));
       return { answer, forwarded: { status_code: answer.status, duration_ms: elapsedMs(), error: null } };
     } catch (cause) {
       const error = describeError(cause);
@@ -70,7 +70,7 @@ export class Forwarder {
     }
   }
 
-  private post({ headers, body, signal }: DeliveryRequest): Promise<AxiosResponse<Buffer>> {
+  private postEvent({ headers, body, signal }: DeliveryRequest): Promise<AxiosResponse<Buffer>> {
     const id = String(headers['service-event-id']);
     const signed = this.secret === undefined ? {} : signHeaders(this.secret, id, body);
     return axios.post<Buffer>(this.url, body, {

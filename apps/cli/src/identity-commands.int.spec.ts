@@ -18,7 +18,7 @@ describe('users and their keys', () => {
   beforeEach(() => {
     service.requests = [];
     answers = {
-      'POST /users': { ...user, invitation_url: LINK },
+      'POST /users': { ...user, invitation_url: LINK, invitation_expires_at: '2026-11-28T09:30:00.000Z' },
       'GET /users': { data: [user] },
       'POST /users/set_role': { ...user, role: 'viewer' },
       'POST /users/deactivate': { ...user, status: 'deactivated' },

@@ -5,7 +5,7 @@ import {
   ENVIRONMENTS,
   type NewApiKey,
   type PasswordReset,
-  ROLES,
+  USER_ROLES,
   type User,
   type Workspace,
 } from '@tracking/contracts';
@@ -26,7 +26,7 @@ export function addWorkspaceCommands(workspaces: Command, run: Runner): void {
     .requiredOption('--name <name>', 'name of the workspace; unique, ignoring case')
     .action(
       run(async ({ client, print, options }) => {
-        print.printResult(await client.post<Workspace>('/workspaces', { name: options['name'] }), ({ id }) => id);
+        print.printResult(await client.postJson<Workspace>('/workspaces', { name: options['name'] }), ({ id }) => id);
       }),
     );
   workspaces
@@ -34,7 +34,7 @@ export function addWorkspaceCommands(workspaces: Command, run: Runner): void {
     .description('list the workspaces')
     .action(
       run(async ({ client, print }) => {
-        print.list((await client.get<{ data: Workspace[] }>('/workspaces')).data, WORKSPACE_COLUMNS);
+        print.printList((await client.getJson<{ data: Workspace[] }>('/workspaces')).data, WORKSPACE_COLUMNS);
       }),
     );
 }
@@ -57,7 +57,7 @@ export function addUserCommands(users: Command, run: Runner): void {
     .requiredOption('--email <email>', 'e-mail address with which the user signs in')
     .addOption(
       new Option('--role <role>', 'role of the user, which determines their permissions')
-        .choices([...ROLES])
+        .choices([...USER_ROLES])
         .makeOptionMandatory(),
     )
     .option(
@@ -69,7 +69,7 @@ export function addUserCommands(users: Command, run: Runner): void {
         async ({ client, print, workspace, options, password }) => {
           const { email, role } = options;
           const credentials = options['passwordStdin'] === true && { password: await password() };
-          const created = await client.post<CreatedUser>('/users', { workspace, email, role, ...credentials });
+          const created = await client.postJson<CreatedUser>('/users', { workspace, email, role, ...credentials });
           print.printResult(created, ({ id, invitation_url }) => invitation_url ?? id);
         },
         async ({ options, password }) => {
@@ -84,11 +84,11 @@ export function addUserCommands(users: Command, run: Runner): void {
   users
     .command('set-role')
     .argument('<email>', 'e-mail address of the user')
-    .addArgument(new Argument('<role>', 'new role of the user').choices([...ROLES]))
+    .addArgument(new Argument('<role>', 'new role of the user').choices([...USER_ROLES]))
     .description('change the role of a user; takes effect on their keys and sessions within 5 s')
     .action(
       run(async ({ client, print, workspace, operands: [email, role] }) => {
-        const changed = await client.post<User>('/users/set_role', { workspace, email, role });
+        const changed = await client.postJson<User>('/users/set_role', { workspace, email, role });
         print.printResult(changed, (user) => `${user.email} has the role ${user.role}`);
       }),
     );
@@ -98,7 +98,7 @@ export function addUserCommands(users: Command, run: Runner): void {
     .description('deactivate a user: end their sessions and keys')
     .action(
       run(async ({ client, print, workspace, operand: email }) => {
-        const deactivated = await client.post<User>('/users/deactivate', { workspace, email });
+        const deactivated = await client.postJson<User>('/users/deactivate', { workspace, email });
         print.printResult(deactivated, (user) => `${user.email} is ${user.status}`);
       }),
     );
@@ -110,7 +110,7 @@ export function addUserCommands(users: Command, run: Runner): void {
     .action(
       run(async ({ client, print, workspace, operand: email, options }) => {
         const keys = options['revokeKeys'] === true && { revoke_api_keys: true };
-        const reset = await client.post<PasswordReset>('/users/reset_password', { workspace, email, ...keys });
+        const reset = await client.postJson<PasswordReset>('/users/reset_password', { workspace, email, ...keys });
         print.printResult(reset, ({ reset_url }) => reset_url);
       }),
     );
@@ -140,13 +140,13 @@ export function addKeyCommands(keys: Command, run: Runner): void {
         .choices([...ENVIRONMENTS])
         .makeOptionMandatory(),
     )
-    .addOption(new Option('--role <role>', 'role of the service account').choices([...ROLES]).conflicts('user'))
+    .addOption(new Option('--role <role>', 'role of the service account').choices([...USER_ROLES]).conflicts('user'))
     .option('--user <email>', 'e-mail address of the user who owns the key and determines its permissions')
     .action(
       run(
         async ({ client, print, workspace, options }) => {
           const { name, environment, role, user } = options;
-          const created = await client.post<NewApiKey>('/keys', { workspace, name, environment, role, user });
+          const created = await client.postJson<NewApiKey>('/keys', { workspace, name, environment, role, user });
           print.printResult(created, ({ key }) => key);
         },
         ({ options: { role, user } }) => {
@@ -165,7 +165,7 @@ export function addKeyCommands(keys: Command, run: Runner): void {
     .description('revoke an API key permanently')
     .action(
       run(async ({ client, print, workspace, operand }) => {
-        const revoked = await client.post<ApiKey>(`/keys/${encodeURIComponent(operand)}/revoke`, { workspace });
+        const revoked = await client.postJson<ApiKey>(`/keys/${encodeURIComponent(operand)}/revoke`, { workspace });
         print.printResult(revoked, ({ id, revoked_at }) => `${id} revoked at ${String(revoked_at)}`);
       }),
     );
@@ -176,6 +176,6 @@ async function printList<T>(
   path: string,
   columns: readonly Column<T>[],
 ): Promise<void> {
-  const { data } = await client.get<{ data: T[] }>(path, { workspace });
-  print.list(data, columns, describeEmptyList([workspace]));
+  const { data } = await client.getJson<{ data: T[] }>(path, { workspace });
+  print.printList(data, columns, describeEmptyList([workspace]));
 }

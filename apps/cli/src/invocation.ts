@@ -19,12 +19,12 @@ export interface Invocation {
   /** The first positional argument, or an empty string. */
   readonly operand: string;
   readonly signal: AbortSignal;
-  /** Standard output and input, for data that is not a printed result. */
+  /** Standard output and input, for raw data such as an exported file. Results are printed with `print` instead. */
   readonly out: OutputStreams;
   readonly input: NodeJS.ReadableStream;
   /**
-   * Reserves standard input or output for data that is not a printed result. Call it before reading or writing. @throws
-   * CliError on the second call, because streams cannot restart
+   * Reserves standard input or output for raw data, such as an exported file. Call it before reading or writing.
+   * @throws CliError on the second call, because streams cannot restart
    */
   readonly beginStream: () => void;
   /** Reads a password from standard input, once. @throws UsageError */
@@ -85,7 +85,8 @@ export function toQuery(params: Readonly<Record<string, unknown>>): Readonly<Rec
   return Object.fromEntries(defined.map(([name, value]) => [name, String(value)]));
 }
 
-function parsePositiveInteger(text: string): number {
+/** @throws InvalidArgumentError */
+export function parsePositiveInteger(text: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('Expected a positive whole number.');
   return Number(text);
 }

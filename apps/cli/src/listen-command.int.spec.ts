@@ -1,10 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { eventually } from '@tracking/testing';
-import { ENDPOINT_PATH, LIST_ROUTE, SIGNING_SECRET, StubApi, listen as listenTo } from '../test/stub-api.ts';
+import { ENDPOINT_PATH, LIST_ROUTE, SIGNING_SECRET, StubApi, runListen as listenTo } from '../test/stub-api.ts';
 
 const refusal = (param: string, message: string): object => ({
-  error: { message: 'The request has invalid fields.', details: [{ param, code: 'invalid_value', message }] },
+  error: {
+    code: 'validation_failed',
+    message: 'The request has invalid fields.',
+    details: [{ param, code: 'invalid_value', message }],
+  },
 });
 
 /** Another server that listens on this machine. */
@@ -30,7 +36,7 @@ describe('listen', () => {
   afterAll(() => api.stop());
 
   const listen = (line?: readonly string[], env?: NodeJS.ProcessEnv) => listenTo(api, line, env);
-  const send = (...parameters: Parameters<StubApi['send']>) => api.send(...parameters);
+  const send = (...parameters: Parameters<StubApi['sendEvent']>) => api.sendEvent(...parameters);
   const DELETED = `DELETE ${ENDPOINT_PATH}`;
   const event = {
     id: 'evt_1',
@@ -83,6 +89,7 @@ describe('listen', () => {
     expect([...api.keys]).toEqual(['Bearer sk_test_line']);
     expect(api.created.event_types).toEqual(['*']);
     expect(out()).toContain('"endpoint_id": "whe_a"');
+    expect(out()).toMatch(/"received_at": "[\d-]+T[\d:.]+Z"/);
   });
 
   it('ignores requests that are not deliveries', async () => {
@@ -120,7 +127,7 @@ describe('listen', () => {
   });
 
   it('fails in one line if the API refuses it or does not respond', async () => {
-    const unauthorized = { error: { message: 'The API key is not valid.', details: [] } };
+    const unauthorized = { error: { code: 'invalid_api_key', message: 'The API key is not valid.', details: [] } };
     api.responses = { 'POST /v1/webhook_endpoints': [401, unauthorized] };
     let listening = listen();
     expect([await listening.ended, listening.err()]).toEqual([1, 'error: The API key is not valid.\n']);
@@ -139,12 +146,22 @@ describe('listen', () => {
   });
 
   it('reports that its endpoint could not be deleted', async () => {
-    api.responses = { [DELETED]: [503, { error: { message: 'The document store does not respond.', details: [] } }] };
+    api.responses = {
+      [DELETED]: [
+        503,
+        { error: { code: 'unavailable', message: 'The document store does not respond.', details: [] } },
+      ],
+    };
     const { ended, out, interrupt } = listen();
     await eventually(() => expect(out()).toContain('Ctrl-C'));
     interrupt();
     expect(await ended).toBe(0);
     expect(out()).toMatch(/whe_a could not be deleted; delete it yourself: The document store does not respond\.\n$/);
+    const asJson = listen(['--json']);
+    await eventually(() => expect(api.requests.filter((each) => each.endsWith('/enable'))).toHaveLength(2));
+    asJson.interrupt();
+    expect(await asJson.ended).toBe(0);
+    expect(asJson.out()).toContain('"error": "The document store does not respond."');
   });
 
   it('deletes the endpoint of a killed listen, and any at its own port, but no others', async () => {
@@ -163,7 +180,10 @@ describe('listen', () => {
     ];
     api.responses = {
       [LIST_ROUTE]: [200, { data: left, next_cursor: null, has_more: false }],
-      'DELETE /v1/webhook_endpoints/whe_gone': [404, { error: { message: 'Another listen was first.', details: [] } }],
+      'DELETE /v1/webhook_endpoints/whe_gone': [
+        404,
+        { error: { code: 'not_found', message: 'Another listen was first.', details: [] } },
+      ],
     };
     const { ended, out, interrupt } = listen(['--port', String(own)]);
     await eventually(() => expect(out()).toContain('Ctrl-C'));
@@ -181,6 +201,24 @@ describe('listen', () => {
     expect(await ended).toBe(0);
     await portOf(taken);
   });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'ends with its endpoint when the npm process that runs it gets %s',
+    async (signal) => {
+      const npm = spawn('npm', ['run', '--silent', 'listen', '--', '--url', api.url, '--key', 'sk_test_npm'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let printed = '';
+      npm.stdout.setEncoding('utf8').on('data', (part: string) => (printed += part));
+      // The output closes when npm and all its children have ended.
+      const closed = once(npm, 'close');
+      await eventually(() => expect(printed).toContain('Ctrl-C'));
+      npm.kill(signal);
+      await closed;
+      expect(api.requests.at(-1)).toBe(DELETED);
+      await expect(send(event)).rejects.toThrow();
+    },
+  );
 
   it('needs no data folder', async () => {
     const { ended, out, interrupt } = listen([], { API_KEY: 'k', DATA_DIR: '/nonexistent/folder' });

@@ -19,7 +19,7 @@ import type { Invocation, LocalRunner } from './invocation.ts';
 
 /** Error codes of a verification that the service's settings cause, and not the receiver. */
 const FORBIDDEN_URL_CODES: ReadonlySet<string> = new Set(['address_not_allowed', 'url_not_allowed']);
-const HTTP_GONE = 410;
+const GONE_STATUS = 410;
 
 export function addListenCommand(listen: Command, run: LocalRunner, apiKey: string | undefined): void {
   addPublicApiOptions(listen)
@@ -75,9 +75,9 @@ class ListenSession {
     const { print } = this.invocation;
     const receiver = await startReceiver({ port: this.options.port }, this.received);
     try {
-      const { id, secret } = await this.register(receiver);
+      const { id, secret } = await this.createEndpoint(receiver);
       try {
-        await this.enable(id, receiver.url);
+        await this.enableEndpoint(id, receiver.url);
         for (const left of await deleteAbandonedEndpoints(this.api, { id, url: receiver.url })) {
           const deleted = { endpoint_id: left, deleted: true };
           print.printResult(
@@ -108,14 +108,14 @@ class ListenSession {
     if (forwarder === undefined || delivery.verdict !== 'valid') {
       return print.printResult(result, () => formatReceived(delivery));
     }
-    return forwarder.forward(request).then(({ answer, forwarded }) => {
+    return forwarder.forwardDelivery(request).then(({ answer, forwarded }) => {
       print.printResult({ ...result, forwarded }, () => formatForwarded(delivery, forwarded, forwarder.url));
       return answer;
     });
   };
 
-  private async register(receiver: WebhookReceiver): Promise<{ readonly id: string; readonly secret: string }> {
-    const { client, receive: receive } = this.api;
+  private async createEndpoint(receiver: WebhookReceiver): Promise<{ readonly id: string; readonly secret: string }> {
+    const { client, receive } = this.api;
     const fields = { url: receiver.url, event_types: this.options.event_types, description: LISTEN_DESCRIPTION };
     try {
       const endpoint = await receive(client.webhookEndpoints.create(fields));
@@ -127,8 +127,8 @@ class ListenSession {
     }
   }
 
-  private async enable(id: string, receiverUrl: string): Promise<void> {
-    const { client, receive: receive } = this.api;
+  private async enableEndpoint(id: string, receiverUrl: string): Promise<void> {
+    const { client, receive } = this.api;
     const { last_verification } = await receive(client.webhookEndpoints.verify(id));
     const error = last_verification?.error;
     if (error && FORBIDDEN_URL_CODES.has(error.code)) throw createRefusal(error.message);
@@ -161,7 +161,7 @@ class ListenSession {
 
   private async runTypedCommands(id: string): Promise<void> {
     const { print, note, input, out, signal } = this.invocation;
-    const { client, receive: receive } = this.api;
+    const { client, receive } = this.api;
     const commands = new Map([
       [
         'resend',
@@ -231,7 +231,7 @@ function formatOutcome(
   const answered = `${status} in ${duration_ms} ms`;
   if (status >= 200 && status < 300) return answered;
   // A 410 response to a sandbox event does not disable the endpoint.
-  if (status === HTTP_GONE && !sandbox)
+  if (status === GONE_STATUS && !sandbox)
     return `${answered}: the service disables the endpoint and sends nothing more; start listen again`;
   return `${answered}: failed${status >= 300 && status < 400 ? ' (redirects are not followed)' : ''}`;
 }

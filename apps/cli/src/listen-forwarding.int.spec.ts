@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { eventually } from '@tracking/testing';
 import { runCommand } from '../test/run.ts';
-import { ENDPOINT_PATH, SIGNING_SECRET, StubApi, listen } from '../test/stub-api.ts';
+import { ENDPOINT_PATH, SIGNING_SECRET, StubApi, runListen } from '../test/stub-api.ts';
 import type { RunningListen } from '../test/stub-api.ts';
 import { loadConfig } from './config.ts';
 
@@ -56,7 +56,7 @@ describe('listen --forward-to', () => {
   });
 
   async function forward(line: readonly string[] = [], input?: NodeJS.ReadableStream): Promise<void> {
-    listening = listen(api, ['--forward-to', address, ...line], undefined, input);
+    listening = runListen(api, ['--forward-to', address, ...line], undefined, input);
     await eventually(() => expect(listening.out()).toMatch(/Ctrl-C|forward_to/));
   }
   const printed = async (text: string | RegExp) => eventually(() => expect(listening.out()).toMatch(text));
@@ -66,7 +66,7 @@ describe('listen --forward-to', () => {
     expect(listening.out()).toBe(
       `whe_a forwards to http://${address} events of type *; press Ctrl-C to stop\nYour server checks signatures with ${SIGNING_SECRET}\n`,
     );
-    expect((await api.send(EVENT)).status).toBe(204);
+    expect((await api.sendEvent(EVENT)).status).toBe(204);
     const [delivery] = came;
     expect([delivery?.url, delivery?.body]).toEqual(['/hooks?of=test', JSON.stringify(EVENT)]);
     const [t, v1] = /^t=(\d+),v1=(\w+)$/.exec(String(delivery?.headers['service-signature']))?.slice(1) ?? [];
@@ -75,7 +75,7 @@ describe('listen --forward-to', () => {
     expect(delivery?.headers.host).toBe(address.split('/')[0]);
     expect(delivery?.headers['user-agent']).not.toMatch(/axios/);
     await printed(/\n\S+Z {2}shipment\.created {6}evt_1 {2}shp_a {2}→ 204 in \d+ ms\n$/);
-    await api.send(EVENT);
+    await api.sendEvent(EVENT);
     await printed(/→ 204 in \d+ ms {2}\(repeated\)\n$/);
   });
 
@@ -88,7 +88,7 @@ describe('listen --forward-to', () => {
   ])('returns the %i that the server responded', async (status, headers, line) => {
     answer = [status, headers, 'of the server'];
     await forward();
-    const answered = await api.send(EVENT);
+    const answered = await api.sendEvent(EVENT);
     expect([answered.status, await answered.text()]).toEqual([status, 'of the server']);
     expect(Object.fromEntries(answered.headers)).toMatchObject(headers);
     expect(came).toHaveLength(1);
@@ -98,7 +98,7 @@ describe('listen --forward-to', () => {
   it('does not report a disabled endpoint after 410 to a sandbox event', async () => {
     answer = [410, {}, ''];
     await forward();
-    await api.send({ ...EVENT, sandbox: true });
+    await api.sendEvent({ ...EVENT, sandbox: true });
     await printed(/→ 410 in \d+ ms: failed\n$/);
   });
 
@@ -106,21 +106,21 @@ describe('listen --forward-to', () => {
     // The content encoding is not checked.
     answer = [200, { 'content-encoding': 'br' }, ''];
     await forward();
-    const answered = await api.send(EVENT);
+    const answered = await api.sendEvent(EVENT);
     expect([answered.status, answered.headers.get('content-encoding')]).toEqual([200, 'br']);
   });
 
   it('forwards nothing without a valid signature', async () => {
     await forward();
-    expect((await api.send(EVENT, 'whsec_other')).status).toBe(400);
+    expect((await api.sendEvent(EVENT, 'whsec_other')).status).toBe(400);
     await printed('refused  (signature wrong_signature)');
     expect(came).toEqual([]);
   });
 
   it('reports that nothing listens at the address, also to the service', async () => {
-    listening = listen(api, ['--forward-to', 'http://127.0.0.1:1/hooks']);
+    listening = runListen(api, ['--forward-to', 'http://127.0.0.1:1/hooks']);
     await printed('Ctrl-C');
-    const answered = await api.send(EVENT);
+    const answered = await api.sendEvent(EVENT);
     const why = 'no server listens at this address (ECONNREFUSED)';
     expect([answered.status, await answered.text()]).toEqual([
       502,
@@ -135,7 +135,7 @@ describe('listen --forward-to', () => {
     answer = undefined;
     await forward();
     const patience = new AbortController();
-    const sent = api.send(EVENT, SIGNING_SECRET, patience.signal);
+    const sent = api.sendEvent(EVENT, SIGNING_SECRET, patience.signal);
     await eventually(() => expect(waiting).toHaveLength(1));
     patience.abort();
     await expect(sent).rejects.toThrow();
@@ -148,7 +148,7 @@ describe('listen --forward-to', () => {
   it('replaces the signatures in both formats with those of a secret that the server keeps', async () => {
     await forward(['--secret', OWN_SECRET]);
     expect(listening.out()).not.toMatch(/whsec_/);
-    expect((await api.send(EVENT)).status).toBe(204);
+    expect((await api.sendEvent(EVENT)).status).toBe(204);
     const { headers, body } = came[0] ?? { headers: {} as IncomingHttpHeaders, body: '' };
     const t = headers['webhook-timestamp'];
     const hex = createHmac('sha256', OWN_SECRET)
@@ -170,7 +170,7 @@ describe('listen --forward-to', () => {
     const first = JSON.parse(listening.out()) as object;
     expect(first).toMatchObject({ endpoint_id: 'whe_a', forward_to: `http://${address}`, secret: SIGNING_SECRET });
     const before = listening.out().length;
-    await api.send(EVENT);
+    await api.sendEvent(EVENT);
     await eventually(() =>
       expect(JSON.parse(listening.out().slice(before))).toMatchObject({
         event: EVENT,
@@ -186,12 +186,12 @@ describe('listen --forward-to', () => {
     await eventually(() => expect(listening.err().split('\n')).toHaveLength(4));
     expect(listening.err()).toMatch(/no event received yet[^]*unknown command nonsense; available: resend, test\n$/);
     api.responses = SENT_BEFORE;
-    await api.send(EVENT);
+    await api.sendEvent(EVENT);
     typed.write('resend\ntest shipment.created\n');
     await printed('evt_1 is sent to whe_a again');
     await eventually(() => expect(api.requests.slice(-3)).toEqual([DELIVERIES, RETRY, `POST ${ENDPOINT_PATH}/test`]));
     typed.end();
-    await api.send(EVENT);
+    await api.sendEvent(EVENT);
     await printed(/\(repeated\)\n$/);
   });
 });

@@ -3,7 +3,8 @@ import { runCli } from './program.ts';
 import { Reporter } from './terminal.ts';
 
 const interruptController = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruptController.abort());
+for (const interruptSignal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(interruptSignal, () => interruptController.abort());
 // The reader of the output may close it early. That is not a failure.
 process.stdout.on('error', () => undefined);
 
@@ -16,6 +17,6 @@ try {
     input,
     signal: interruptController.signal,
   });
-} catch (error) {
-  process.exitCode = new Reporter(err, commandLineArguments).printFailure(error);
+} catch (commandError) {
+  process.exitCode = new Reporter(err, commandLineArguments).printFailure(commandError);
 }

@@ -8,9 +8,14 @@ import { addEventCommands } from './event-commands.ts';
 import { addKeyCommands, addUserCommands, addWorkspaceCommands } from './identity-commands.ts';
 import { addListenCommand } from './listen-command.ts';
 import { addReplayCommands } from './replay-commands.ts';
-import { addParkedCommands, addReadModelCommands } from './read-model-commands.ts';
+import {
+  addLeaseCommands,
+  addParkedCommands,
+  addPartitionCommands,
+  addReadModelCommands,
+} from './read-model-commands.ts';
 import { addResendCommand } from './public-api.ts';
-import { withService } from './administration-client.ts';
+import { runWithService } from './administration-client.ts';
 
 /** Exit code that shells report for a process ended by SIGINT. */
 const INTERRUPTED_EXIT_CODE = 130;
@@ -48,7 +53,7 @@ export async function runCli(
     async (...parameters) => {
       const invocation = createInvocation(parameters);
       await check(invocation);
-      await withService(config, signal, note, (client, isServing) => command({ client, isServing, ...invocation }));
+      await runWithService(config, signal, note, (client, isServing) => command({ client, isServing, ...invocation }));
     };
   const runLocally: LocalRunner =
     (command) =>
@@ -82,6 +87,8 @@ function createProgram(
   addUserCommands(root.command('users').description('users who sign in'), run);
   addWorkspaceCommands(root.command('workspaces').description('workspaces'), run);
   addReadModelCommands(root.command('read-models').description('read models, which queries use'), run);
+  addLeaseCommands(root.command('leases').description('leases, which divide work among processes'), run);
+  addPartitionCommands(root.command('partitions').description('partitions, which divide events among processes'), run);
   const events = root.command('events').description('events of all shipments');
   addEventCommands(events, run);
   addResendCommand(events.command('resend'), runAlone, apiKey);

@@ -47,7 +47,9 @@ async function awaitResponse<T>(url: string, call: PromiseLike<T>): Promise<T> {
     const { status, type, code, message, param, details, request_id } = error;
     const known = code === 'unexpected_answer' ? {} : { type, code };
     const body = { error: { ...known, message, param, details, request_id } };
-    throw RefusedError.fromResponse(status, body, ({ details: all = [] }) => all.map((each) => each.message).join(' '));
+    throw RefusedError.createFromResponse(status, body, ({ details: all = [] }) =>
+      all.map((each) => each.message).join(' '),
+    );
   }
 }
 
@@ -105,7 +107,7 @@ export async function resendEvent(
   event_id: string,
   signal: AbortSignal,
 ): Promise<ResendResult | undefined> {
-  const { client, receive: receive } = api;
+  const { client, receive } = api;
   const { data } = await receive(client.webhookDeliveries.list({ endpoint_id, event_id, limit: 1 }).page());
   const [delivery] = data;
   if (delivery === undefined) {
@@ -129,7 +131,7 @@ export function createNotSubscribedError(event_id: string, endpoints: readonly s
  * undefined if it finds none
  */
 async function replayMissed(
-  { client, receive: receive }: PublicApi,
+  { client, receive }: PublicApi,
   endpoint_id: string,
   event_id: string,
   signal: AbortSignal,
@@ -146,7 +148,7 @@ async function replayMissed(
   }
 }
 
-async function findListening({ client, receive: receive }: PublicApi): Promise<readonly string[]> {
+async function findListening({ client, receive }: PublicApi): Promise<readonly string[]> {
   const endpoints = await receive(client.webhookEndpoints.list().toArray());
   const ids = endpoints
     .filter(({ description, status }) => description === LISTEN_DESCRIPTION && status === 'enabled')
@@ -174,7 +176,7 @@ const CONNECT_TIMEOUT_MS = 1_000;
  * @returns the ids of the deleted endpoints
  */
 export async function deleteAbandonedEndpoints(
-  { client, receive: receive }: PublicApi,
+  { client, receive }: PublicApi,
   own: { readonly id: string; readonly url: string },
 ): Promise<readonly string[]> {
   const endpoints = await receive(client.webhookEndpoints.list().toArray());

@@ -1,9 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { ParkedMessage, ParkedRetry, ParkedShipment, ReadModelStatus } from '@tracking/contracts';
+import type {
+  LeaseState,
+  ParkedMessage,
+  ParkedRetry,
+  ParkedShipment,
+  PartitionStatus,
+  ReadModelStatus,
+} from '@tracking/contracts';
 import type { AdministrationClient } from './administration-client.ts';
 import { CliError, RefusedError, UsageError } from './config.ts';
-import type { Runner } from './invocation.ts';
+import { parsePositiveInteger, type Runner } from './invocation.ts';
 import type { Column } from './terminal.ts';
 
 const STATUS_POLL_INTERVAL_MS = 100;
@@ -28,7 +35,7 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
   readModels
     .command('list')
     .description('list the read models of all workspaces, and their progress')
-    .action(run(async ({ client, print }) => print.list(await fetchStatuses(client), READ_MODEL_COLUMNS)));
+    .action(run(async ({ client, print }) => print.printList(await fetchStatuses(client), READ_MODEL_COLUMNS)));
   readModels
     .command('rebuild')
     .argument('[name]', 'name of a read model; all by default')
@@ -41,21 +48,21 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
         const generations = new Map<string, number>();
         for (const name of names) {
           const path = `/read_models/${encodeURIComponent(name)}/rebuild`;
-          const { generation } = await client.post<{ generation: number }>(path).catch(throwUsageError);
+          const { generation } = await client.postJson<{ generation: number }>(path).catch(throwUsageError);
           generations.set(name, generation);
         }
-        print.list(await waitForGenerations(client, generations, signal), READ_MODEL_COLUMNS);
+        print.printList(await waitForGenerations(client, generations, signal), READ_MODEL_COLUMNS);
       }),
     );
 }
 
-/** Reports an unknown read model as a usage error. */
+/** Reports an unknown name as a usage error. */
 function throwUsageError(error: unknown): never {
   throw error instanceof RefusedError && error.status === 404 ? new UsageError(error.message) : error;
 }
 
 async function fetchStatuses(client: AdministrationClient): Promise<readonly ReadModelStatus[]> {
-  return (await client.get<{ data: ReadModelStatus[] }>('/read_models')).data;
+  return (await client.getJson<{ data: ReadModelStatus[] }>('/read_models')).data;
 }
 
 /** Waits until queries use the rebuilt generation of each read model, or a later one. */
@@ -71,6 +78,73 @@ async function waitForGenerations(
   }
 }
 
+const LEASE_COLUMNS: readonly Column<LeaseState>[] = [
+  ['LEASE', ({ name }) => name],
+  ['EPOCH', ({ epoch }) => epoch],
+  ['HOLDER', ({ holder }) => holder?.name ?? null],
+  ['ADDRESS', ({ holder }) => holder?.address ?? null],
+];
+
+export function addLeaseCommands(leases: Command, run: Runner): void {
+  leases
+    .command('list')
+    .description('list the shards, partitions and jobs that processes work on, and the process of each')
+    .action(
+      run(async ({ client, print }) => {
+        print.printList((await client.getJson<{ data: LeaseState[] }>('/leases')).data, LEASE_COLUMNS);
+      }),
+    );
+}
+
+const PARTITION_COLUMNS: readonly Column<PartitionStatus>[] = [
+  ['SUBSCRIBER', ({ subscriber }) => subscriber],
+  ['PARTITIONS', ({ partitions }) => partitions],
+  ['REQUESTED', ({ requested }) => requested],
+];
+
+export function addPartitionCommands(partitions: Command, run: Runner): void {
+  partitions
+    .command('list')
+    .description('list the numbers of partitions into which the services divide the shipments')
+    .action(run(async ({ client, print }) => print.printList(await fetchPartitions(client), PARTITION_COLUMNS)));
+  partitions
+    .command('set')
+    .argument('<subscriber>', 'name of the subscriber, from partitions list')
+    .argument('<number>', 'number of partitions: 1, 2, 4, 8, 16 or 32', parsePositiveInteger)
+    .description('change the number of partitions, and wait until the services use it; no event is published again')
+    .action(
+      run(async ({ client, print, operands: [subscriber = '', partitions], signal }) => {
+        await fetchPartitions(client);
+        const path = `/partitions/${encodeURIComponent(subscriber)}`;
+        await client.postJson(path, { partitions: Number(partitions) }).catch(throwUsageError);
+        print.printList([await waitForPartitions(client, subscriber, signal)], PARTITION_COLUMNS);
+      }),
+    );
+}
+
+/** @throws UsageError if the client is connected to a standalone process, which has no route for partitions */
+async function fetchPartitions(client: AdministrationClient): Promise<readonly PartitionStatus[]> {
+  try {
+    return (await client.getJson<{ data: PartitionStatus[] }>('/partitions')).data;
+  } catch (error) {
+    if (!(error instanceof RefusedError) || error.status !== 404) throw error;
+    throw new UsageError('a standalone process has one partition; only the services can have several');
+  }
+}
+
+/** Waits until the services use the number of partitions that was requested last. */
+async function waitForPartitions(
+  client: AdministrationClient,
+  subscriber: string,
+  signal: AbortSignal,
+): Promise<PartitionStatus> {
+  for (;;) {
+    const status = (await fetchPartitions(client)).find((each) => each.subscriber === subscriber);
+    if (status !== undefined && status.partitions === status.requested) return status;
+    await pause(STATUS_POLL_INTERVAL_MS, undefined, { signal });
+  }
+}
+
 type ParkedItem = ParkedShipment | ParkedMessage;
 
 export function addParkedCommands(parked: Command, run: Runner): void {
@@ -79,7 +153,7 @@ export function addParkedCommands(parked: Command, run: Runner): void {
     .description('list shipments and messages of all workspaces that could not be processed')
     .action(
       run(async ({ client, print }) => {
-        print.list((await client.get<{ data: ParkedItem[] }>('/parked')).data, PARKED_COLUMNS);
+        print.printList((await client.getJson<{ data: ParkedItem[] }>('/parked')).data, PARKED_COLUMNS);
       }),
     );
   parked
@@ -88,7 +162,7 @@ export function addParkedCommands(parked: Command, run: Runner): void {
     .description('process a parked item again')
     .action(
       run(async ({ client, print, operand }) => {
-        const retried = await client.post<ParkedRetry>(`/parked/${encodeURIComponent(operand)}/retry`);
+        const retried = await client.postJson<ParkedRetry>(`/parked/${encodeURIComponent(operand)}/retry`);
         print.printResult(retried, ({ id, outcome }) => `${id} ${outcome}`);
         if (retried.outcome === 'parked')
           throw new CliError(`${operand} could not be processed; for the reason, use parked list`);

@@ -38,7 +38,10 @@ export function addReplayCommands(replays: Command, run: Runner): void {
     .action(
       run(async (invocation) => {
         const { client, operand } = invocation;
-        await show(invocation, await client.get(`/replays/${encodeURIComponent(operand)}`, toScopeParams(invocation)));
+        await printReplay(
+          invocation,
+          await client.getJson(`/replays/${encodeURIComponent(operand)}`, toScopeParams(invocation)),
+        );
       }),
     );
   addEventFilters(addScopeOptions(replays.command('create')))
@@ -53,7 +56,7 @@ export function addReplayCommands(replays: Command, run: Runner): void {
       new Option('--reason <code>', 'only events that failed for this reason').choices([...DELIVERY_ERROR_CODES]),
     )
     .option('--wait', 'wait until the job is complete, and report progress')
-    .action(run(create));
+    .action(run(createReplay));
   for (const [how, does] of [
     ['cancel', 'stop starting deliveries of a replay; deliveries that it started continue'],
     ['resume', 'continue a canceled replay'],
@@ -65,13 +68,13 @@ export function addReplayCommands(replays: Command, run: Runner): void {
         run(async (invocation) => {
           const { client, operand } = invocation;
           const path = `/replays/${encodeURIComponent(operand)}/${how}`;
-          await show(invocation, await client.post<ReplaySummary>(path, toScopeParams(invocation)));
+          await printReplay(invocation, await client.postJson<ReplaySummary>(path, toScopeParams(invocation)));
         }),
       );
   }
 }
 
-async function create(invocation: Invocation): Promise<void> {
+async function createReplay(invocation: Invocation): Promise<void> {
   const { client, operand, options } = invocation;
   const { since, until, eventType, reason, status } = options;
   const filter = {
@@ -82,16 +85,19 @@ async function create(invocation: Invocation): Promise<void> {
     reasons: reason === undefined ? undefined : [reason],
   };
   const path = `/webhook_endpoints/${encodeURIComponent(operand)}/replay`;
-  await show(invocation, await client.post<ReplaySummary>(path, { ...toScopeParams(invocation), ...filter }));
+  await printReplay(
+    invocation,
+    await client.postJson<ReplaySummary>(path, { ...toScopeParams(invocation), ...filter }),
+  );
 }
 
-async function show(invocation: Invocation, replay: ReplaySummary): Promise<void> {
+async function printReplay(invocation: Invocation, replay: ReplaySummary): Promise<void> {
   const { print, options } = invocation;
   const isWaiting = options['wait'] === true;
   if (isWaiting && replay.status === 'running') requireServing(invocation);
   const [now = replay] = isWaiting ? await waitUntilEnded(invocation, [replay]) : [];
   if (options['json'] === true) print.printResult(now, () => '');
-  else print.list([now], REPLAY_COLUMNS);
+  else print.printList([now], REPLAY_COLUMNS);
   if (isWaiting) requireCompleted([now]);
 }
 
@@ -145,7 +151,9 @@ function fetchCurrent(
   return Promise.all(
     replays.map(async (replay) => {
       const { id, workspace, environment, status } = replay;
-      return status === 'running' ? client.get<ReplaySummary>(`/replays/${id}`, { workspace, environment }) : replay;
+      return status === 'running'
+        ? client.getJson<ReplaySummary>(`/replays/${id}`, { workspace, environment })
+        : replay;
     }),
   );
 }

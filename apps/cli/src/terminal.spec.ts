@@ -23,18 +23,18 @@ describe('Printer', () => {
   ];
 
   it('prints lists as aligned columns', () => {
-    expect(printed(false, (printer) => printer.list(rows, COLUMNS))).toBe(
+    expect(printed(false, (printer) => printer.printList(rows, COLUMNS))).toBe(
       'NAME       COUNT\nlong name  1\nx          -\n',
     );
   });
 
   it('reports that a list is empty', () => {
-    expect(printed(false, (printer) => printer.list([], COLUMNS))).toBe('none\n');
+    expect(printed(false, (printer) => printer.printList([], COLUMNS))).toBe('none\n');
   });
 
   it('prints lists as JSON in the form of the API', () => {
-    expect(JSON.parse(printed(true, (printer) => printer.list(rows, COLUMNS)))).toEqual({ data: rows });
-    expect(JSON.parse(printed(true, (printer) => printer.list([], COLUMNS)))).toEqual({ data: [] });
+    expect(JSON.parse(printed(true, (printer) => printer.printList(rows, COLUMNS)))).toEqual({ data: rows });
+    expect(JSON.parse(printed(true, (printer) => printer.printList([], COLUMNS)))).toEqual({ data: [] });
   });
 
   it('prints one result as text or as JSON', () => {
@@ -44,7 +44,7 @@ describe('Printer', () => {
 
   it('replaces control characters, so that data cannot control the terminal', () => {
     const hostile = [{ name: 'a\u001b[31m\nb\u202e', count: 0 }];
-    expect(printed(false, (printer) => printer.list(hostile, COLUMNS))).toBe('NAME       COUNT\na [31m b   0\n');
+    expect(printed(false, (printer) => printer.printList(hostile, COLUMNS))).toBe('NAME       COUNT\na [31m b   0\n');
   });
 });
 

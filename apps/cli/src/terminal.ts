@@ -23,7 +23,7 @@ export class Printer {
   ) {}
 
   /** Prints a list as a table, or as JSON. @param none text for an empty list */
-  list<T>(rows: readonly T[], columns: readonly Column<T>[], none = 'none'): void {
+  printList<T>(rows: readonly T[], columns: readonly Column<T>[], none = 'none'): void {
     if (this.asJson) this.printJson({ data: rows });
     else this.out.write(rows.length === 0 ? `${replaceControlCharacters(none)}\n` : formatTable(rows, columns));
   }
@@ -106,7 +106,9 @@ export async function askConfirmation({ input, err, signal }: Prompt, question: 
  * @throws UsageError if there is no password; AbortError if the user interrupts
  */
 export async function readPassword(prompt: Prompt): Promise<string> {
-  const password = prompt.input.isTTY ? await askTwice(prompt) : (await readPipe(prompt)).replace(/\r?\n$/, '');
+  const password = prompt.input.isTTY
+    ? await askForPasswordTwice(prompt)
+    : (await readPipe(prompt)).replace(/\r?\n$/, '');
   if (password === '') throw new UsageError('standard input contains no password');
   if (/[\r\n]/.test(password)) throw new UsageError('the password must be a single line of text');
   return password;
@@ -116,7 +118,7 @@ function readPipe({ input, signal }: Prompt): Promise<string> {
   return text(addAbortSignal(signal, input as Readable));
 }
 
-async function askTwice({ input, err, signal }: Prompt): Promise<string> {
+async function askForPasswordTwice({ input, err, signal }: Prompt): Promise<string> {
   // In terminal mode, readline echoes the input. The echo goes to an output that discards it.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input, output, terminal: true, historySize: 0, signal });

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ErrorBody } from '@tracking/contracts';
 import { type CliConfig, loadConfig } from '../src/config.ts';
 
 /** A request to the administration API. */
@@ -19,9 +20,14 @@ export interface StubAdministration {
   close(): Promise<void>;
 }
 
+function chooseStatus({ error }: ErrorBody): number {
+  return error.code === 'not_found' ? 404 : 400;
+}
+
 /**
  * Starts a stub service on the administration socket of a new data folder.
- * @param answer returns the response body; a body with `error` gets status 400; undefined closes the connection
+ * @param answer returns the response body; a body with `error` gets status 400, or 404 with the code `not_found`;
+ *   undefined closes the connection
  */
 export async function startAdministration(
   answer: (asked: AdministrationRequest) => object | undefined,
@@ -39,7 +45,7 @@ export async function startAdministration(
       if (!isStatus) service.requests.push(asked);
       const body = isStatus ? {} : answer(asked);
       if (body === undefined) return void request.socket.destroy();
-      response.statusCode = 'error' in body ? 400 : 200;
+      response.statusCode = 'error' in body ? chooseStatus(body as ErrorBody) : 200;
       response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
     });
   });

@@ -37,7 +37,7 @@ export class StubApi {
         if (text !== '') this.bodies.set(route, JSON.parse(text));
         this.keys.add(request.headers.authorization);
         if (route === 'POST /v1/webhook_endpoints') this.created = this.bodies.get(route) as typeof this.created;
-        void this.respond(route).then(([status, body]) => {
+        void this.findResponse(route).then(([status, body]) => {
           response.writeHead(status, JSON_HEADERS).end(JSON.stringify(body));
         });
       });
@@ -62,7 +62,7 @@ export class StubApi {
   }
 
   /** Sends an event to the created endpoint. */
-  send(event: object, secret = SIGNING_SECRET, signal: AbortSignal | null = null): Promise<Response> {
+  sendEvent(event: object, secret = SIGNING_SECRET, signal: AbortSignal | null = null): Promise<Response> {
     const body = JSON.stringify(event);
     const timestamp = Math.floor(Date.now() / 1_000);
     const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
@@ -77,7 +77,7 @@ export class StubApi {
     });
   }
 
-  private async respond(route: string): Promise<StubResponse> {
+  private async findResponse(route: string): Promise<StubResponse> {
     const configured = this.responses[route];
     if (configured) return configured;
     if (route === 'POST /v1/webhook_endpoints') {
@@ -86,7 +86,7 @@ export class StubApi {
     if (route === LIST_ROUTE) return [200, { data: [], next_cursor: null, has_more: false }];
     if (route !== `POST ${ENDPOINT_PATH}/verify`) return [200, { id: 'whe_a', last_verification: null }];
     const challenge = { id: 'evt_c', type: 'endpoint.verification', data: { challenge: 'token-of-the-test' } };
-    const reply = await this.send(challenge);
+    const reply = await this.sendEvent(challenge);
     const isEchoed = reply.status === 200 && (await reply.text()) === 'token-of-the-test';
     return [
       200,
@@ -106,7 +106,7 @@ export interface RunningListen {
 }
 
 /** Runs `listen` with the stub in this process. */
-export function listen(
+export function runListen(
   { url }: StubApi,
   line: readonly string[] = [],
   env: NodeJS.ProcessEnv = { API_KEY: 'sk_test_env' },
