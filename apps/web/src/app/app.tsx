@@ -49,7 +49,7 @@ function isSignInPage(): boolean {
  */
 export function App() {
   return (
-    <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
+    <MantineProvider theme={mantineTheme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
         <NotificationArea />
@@ -60,7 +60,7 @@ export function App() {
 }
 
 /** The file theme.css defines the variables of Mantine, because scripts may not add styles to the page. */
-const theme = createTheme({
+const mantineTheme = createTheme({
   primaryColor: 'blue',
   primaryShade: { light: 8, dark: 5 },
   defaultRadius: 'sm',

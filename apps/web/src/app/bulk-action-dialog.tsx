@@ -116,7 +116,9 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Bu
                   <List.Item key={failure.item.id}>{failureText(failure)}</List.Item>
                 ))}
               </List>
-              {unlistedCount > 0 && <Text size="sm">{`And ${unlistedCount} more failures.`}</Text>}
+              {unlistedCount > 0 && (
+                <Text size="sm">{`And ${unlistedCount} more ${unlistedCount === 1 ? 'failure' : 'failures'}.`}</Text>
+              )}
             </Alert>
           )}
           {isRunning ? (

@@ -12,7 +12,7 @@ import { PageLoadError } from './failures.ts';
  * window. The reload helps after an update of the service, which renames the files. If the service is unreachable, a
  * reload would leave an empty window. In this case the component throws a `PageLoadError`.
  */
-export const loadPage: typeof lazyRouteComponent = (load, name) =>
+export const createLazyPage: typeof lazyRouteComponent = (load, name) =>
   lazyRouteComponent(
     () =>
       load().catch(async (error: unknown) => {

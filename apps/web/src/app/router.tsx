@@ -19,7 +19,7 @@ import { readDeadLetterSearch, readDeliverySearch, readEndpointSearch } from '..
 import { readDocumentSearch, readTimelineSearch } from '../shipment/shipment-queries.ts';
 import { readShipmentSearch } from '../shipments/search/shipment-search.ts';
 import { isSignedOutError } from './failures.ts';
-import { loadPage } from './lazy.tsx';
+import { createLazyPage } from './lazy.tsx';
 import { ErrorAlert, PageNotFound } from './page.tsx';
 import { PageShell } from './shell.tsx';
 
@@ -45,13 +45,13 @@ const rootRoute = createRootRouteWithContext<RouterContext>()({
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  component: loadPage(() => import('../session/sign-in-page.tsx'), 'SignInPage'),
+  component: createLazyPage(() => import('../session/sign-in-page.tsx'), 'SignInPage'),
   validateSearch: readSignInSearch,
 });
 const invitationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/invitation',
-  component: loadPage(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
+  component: createLazyPage(() => import('../session/invitation-page.tsx'), 'InvitationPage'),
 });
 
 /** Parent of all routes that require a session. */
@@ -79,81 +79,81 @@ const homeRoute = createRoute({
 const startRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/start',
-  component: loadPage(() => import('../first-use/first-use-page.tsx'), 'FirstUsePage'),
+  component: createLazyPage(() => import('../first-use/first-use-page.tsx'), 'FirstUsePage'),
 });
 const shipmentsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments',
   validateSearch: readShipmentSearch,
-  component: loadPage(() => import('../shipments/shipment-list-page.tsx'), 'ShipmentsPage'),
+  component: createLazyPage(() => import('../shipments/shipment-list-page.tsx'), 'ShipmentsPage'),
 });
 const newShipmentRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments/new',
-  component: loadPage(() => import('../shipments/form/new-shipment-page.tsx'), 'NewShipmentPage'),
+  component: createLazyPage(() => import('../shipments/form/new-shipment-page.tsx'), 'NewShipmentPage'),
 });
 const importShipmentsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments/import',
-  component: loadPage(() => import('../shipments/import/import-page.tsx'), 'ImportPage'),
+  component: createLazyPage(() => import('../shipments/import/import-page.tsx'), 'ImportPage'),
 });
 const editShipmentRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments/$id/edit',
-  component: loadPage(() => import('../shipments/form/edit-shipment-page.tsx'), 'EditShipmentPage'),
+  component: createLazyPage(() => import('../shipments/form/edit-shipment-page.tsx'), 'EditShipmentPage'),
 });
 const shipmentRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/shipments/$id',
-  component: loadPage(() => import('../shipment/shipment-page.tsx'), 'ShipmentPage'),
+  component: createLazyPage(() => import('../shipment/shipment-page.tsx'), 'ShipmentPage'),
 });
 const shipmentOverviewRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/',
-  component: loadPage(() => import('../shipment/overview/overview-section.tsx'), 'OverviewSection'),
+  component: createLazyPage(() => import('../shipment/overview/overview-section.tsx'), 'OverviewSection'),
 });
 const shipmentTimelineRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/timeline',
   validateSearch: readTimelineSearch,
-  component: loadPage(() => import('../shipment/timeline/timeline-section.tsx'), 'TimelineSection'),
+  component: createLazyPage(() => import('../shipment/timeline/timeline-section.tsx'), 'TimelineSection'),
 });
 const shipmentExceptionsRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/exceptions',
-  component: loadPage(() => import('../shipment/exceptions/exceptions-section.tsx'), 'ExceptionsSection'),
+  component: createLazyPage(() => import('../shipment/exceptions/exceptions-section.tsx'), 'ExceptionsSection'),
 });
 const shipmentDocumentsRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/documents',
   validateSearch: readDocumentSearch,
-  component: loadPage(() => import('../shipment/documents/documents-section.tsx'), 'DocumentsSection'),
+  component: createLazyPage(() => import('../shipment/documents/documents-section.tsx'), 'DocumentsSection'),
 });
 const shipmentHistoryRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/history',
-  component: loadPage(() => import('../shipment/history/history-section.tsx'), 'HistorySection'),
+  component: createLazyPage(() => import('../shipment/history/history-section.tsx'), 'HistorySection'),
 });
 const exceptionsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/exceptions',
   validateSearch: readQueueSearch,
-  component: loadPage(() => import('../exceptions/queue/exceptions-page.tsx'), 'ExceptionsPage'),
+  component: createLazyPage(() => import('../exceptions/queue/exceptions-page.tsx'), 'ExceptionsPage'),
 });
 const shipmentEtaRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/eta',
-  component: loadPage(() => import('../shipment/eta/eta-section.tsx'), 'EtaSection'),
+  component: createLazyPage(() => import('../shipment/eta/eta-section.tsx'), 'EtaSection'),
 });
 const shipmentExplanationRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/explanation',
-  component: loadPage(() => import('../shipment/explanation/explanation-section.tsx'), 'ExplanationSection'),
+  component: createLazyPage(() => import('../shipment/explanation/explanation-section.tsx'), 'ExplanationSection'),
 });
 const shipmentCallsRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/calls',
-  component: loadPage(() => import('../shipment/calls/calls-section.tsx'), 'CallsSection'),
+  component: createLazyPage(() => import('../shipment/calls/calls-section.tsx'), 'CallsSection'),
 });
 const shipmentSectionRoutes = [
   ...[shipmentOverviewRoute, shipmentTimelineRoute, shipmentEtaRoute, shipmentExceptionsRoute],
@@ -162,7 +162,7 @@ const shipmentSectionRoutes = [
 const settingsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/settings',
-  component: loadPage(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
+  component: createLazyPage(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
 });
 const settingsHomeRoute = createRoute({
   getParentRoute: () => settingsRoute,
@@ -174,50 +174,53 @@ const settingsHomeRoute = createRoute({
 const apiKeysRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/api-keys',
-  component: loadPage(() => import('../settings/api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+  component: createLazyPage(() => import('../settings/api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
 });
 const webhooksRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/webhooks',
-  component: loadPage(() => import('../settings/webhooks/webhooks-section.tsx'), 'WebhooksSection'),
+  component: createLazyPage(() => import('../settings/webhooks/webhooks-section.tsx'), 'WebhooksSection'),
 });
 const webhookEndpointsRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/',
-  component: loadPage(() => import('../settings/webhooks/endpoints/endpoints-page.tsx'), 'EndpointsPage'),
+  component: createLazyPage(() => import('../settings/webhooks/endpoints/endpoints-page.tsx'), 'EndpointsPage'),
 });
 const newWebhookEndpointRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/new',
-  component: loadPage(() => import('../settings/webhooks/endpoints/create-endpoint-page.tsx'), 'CreateEndpointPage'),
+  component: createLazyPage(
+    () => import('../settings/webhooks/endpoints/create-endpoint-page.tsx'),
+    'CreateEndpointPage',
+  ),
 });
 const webhookEndpointRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/$endpointId',
   validateSearch: readEndpointSearch,
-  component: loadPage(() => import('../settings/webhooks/endpoints/endpoint-page.tsx'), 'EndpointPage'),
+  component: createLazyPage(() => import('../settings/webhooks/endpoints/endpoint-page.tsx'), 'EndpointPage'),
 });
 const webhookDeliveriesRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/deliveries',
   validateSearch: readDeliverySearch,
-  component: loadPage(() => import('../settings/webhooks/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
+  component: createLazyPage(() => import('../settings/webhooks/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
 });
 const webhookDeliveryRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/deliveries/$deliveryId',
-  component: loadPage(() => import('../settings/webhooks/deliveries/delivery-page.tsx'), 'DeliveryPage'),
+  component: createLazyPage(() => import('../settings/webhooks/deliveries/delivery-page.tsx'), 'DeliveryPage'),
 });
 const webhookDeadLettersRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/dead-letters',
   validateSearch: readDeadLetterSearch,
-  component: loadPage(() => import('../settings/webhooks/dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
+  component: createLazyPage(() => import('../settings/webhooks/dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
 });
 const webhookReplaysRoute = createRoute({
   getParentRoute: () => webhooksRoute,
   path: '/replays',
-  component: loadPage(() => import('../settings/webhooks/replays/replays-page.tsx'), 'ReplaysPage'),
+  component: createLazyPage(() => import('../settings/webhooks/replays/replays-page.tsx'), 'ReplaysPage'),
 });
 const webhookRoutes = [
   ...([webhookEndpointsRoute, newWebhookEndpointRoute, webhookEndpointRoute] as const),
@@ -227,40 +230,43 @@ const serviceAccountsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/service-accounts',
   validateSearch: readAccountSearch,
-  component: loadPage(() => import('../settings/service-accounts/service-accounts-page.tsx'), 'ServiceAccountsPage'),
+  component: createLazyPage(
+    () => import('../settings/service-accounts/service-accounts-page.tsx'),
+    'ServiceAccountsPage',
+  ),
 });
 const teamRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/team',
   validateSearch: readTeamSearch,
-  component: loadPage(() => import('../settings/team/team-page.tsx'), 'TeamPage'),
+  component: createLazyPage(() => import('../settings/team/team-page.tsx'), 'TeamPage'),
 });
 const auditLogRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/audit-log',
   validateSearch: readAuditSearch,
-  component: loadPage(() => import('../settings/audit-log/audit-log-page.tsx'), 'AuditLogPage'),
+  component: createLazyPage(() => import('../settings/audit-log/audit-log-page.tsx'), 'AuditLogPage'),
 });
 const accountRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/account',
-  component: loadPage(() => import('../settings/account/account-page.tsx'), 'AccountPage'),
+  component: createLazyPage(() => import('../settings/account/account-page.tsx'), 'AccountPage'),
 });
 const exceptionRulesRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/exceptions',
-  component: loadPage(() => import('../settings/rules/exception-rules-page.tsx'), 'ExceptionRulesPage'),
+  component: createLazyPage(() => import('../settings/rules/exception-rules-page.tsx'), 'ExceptionRulesPage'),
 });
 const requiredDocumentsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/required-documents',
-  component: loadPage(() => import('../settings/rules/required-documents-page.tsx'), 'RequiredDocumentsPage'),
+  component: createLazyPage(() => import('../settings/rules/required-documents-page.tsx'), 'RequiredDocumentsPage'),
 });
 const eventsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: '/events',
   validateSearch: readEventSearch,
-  component: loadPage(() => import('../settings/events/events-page.tsx'), 'EventsPage'),
+  component: createLazyPage(() => import('../settings/events/events-page.tsx'), 'EventsPage'),
 });
 const settingsPageRoutes = [
   ...([settingsHomeRoute, apiKeysRoute, serviceAccountsRoute, teamRoute, auditLogRoute] as const),

@@ -17,6 +17,7 @@ import {
   IconBook,
   IconCheck,
   IconContainer,
+  IconHelp,
   IconLogout,
   IconPlugConnectedX,
   IconSettings,
@@ -33,6 +34,12 @@ const NAVIGATION_PAGES = [
   { to: '/shipments', label: 'Shipments', icon: IconContainer },
   { to: '/exceptions', label: 'Exceptions', icon: IconAlertTriangle },
   { to: '/settings', label: 'Settings', icon: IconSettings },
+] as const;
+
+/** Pages of the server beside the web application. */
+const DOCUMENTATION_PAGES = [
+  { href: '/docs/guides', label: 'Guides', icon: IconHelp },
+  { href: '/docs', label: 'API reference', icon: IconBook },
 ] as const;
 
 export const COLOR_SCHEMES: readonly { readonly value: MantineColorScheme; readonly label: string }[] = [
@@ -86,13 +93,16 @@ export function PageShell() {
             onClick={close}
           />
         ))}
-        <NavLink
-          href="/docs"
-          target="_blank"
-          rel="noreferrer"
-          label="API reference"
-          leftSection={<IconBook size={18} aria-hidden />}
-        />
+        {DOCUMENTATION_PAGES.map(({ href, label, icon: Icon }) => (
+          <NavLink
+            key={href}
+            href={href}
+            target="_blank"
+            rel="noreferrer"
+            label={label}
+            leftSection={<Icon size={18} aria-hidden />}
+          />
+        ))}
       </nav>
       <main id="content" className={classes['main']}>
         <OfflineBanner />

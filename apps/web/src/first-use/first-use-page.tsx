@@ -130,7 +130,7 @@ function AddEndpointLink({ url }: { readonly url: string | undefined }) {
 
 function SampleShipmentsHint() {
   return (
-    <Alert color="gray" title="No shipment to send yet?">
+    <Alert color="gray" title="No shipments of your own yet?">
       <Stack align="start" gap="xs">
         <Text size="sm">Add sample journeys by sea, air and road to see the pages with data.</Text>
         <CreateSamplesButton />

@@ -48,7 +48,7 @@ const LISTS_WITHOUT_AUTO_REFETCH: ReadonlySet<unknown> = new Set([
  */
 export function startLiveFeed(queries: QueryClient, environment: Environment): void {
   if (liveFeed?.environment === environment) return;
-  liveFeed?.stop();
+  liveFeed?.stopFeed();
   liveFeed = new LiveFeed(queries, environment);
 }
 
@@ -60,7 +60,7 @@ export function useLiveStream(): void {
     return () => {
       // The router may have started the stream of another environment, which must keep running.
       if (liveFeed?.environment !== environment) return;
-      liveFeed.stop();
+      liveFeed.stopFeed();
       liveFeed = undefined;
       updateStreamStatus({ isConnected: undefined });
     };
@@ -159,13 +159,13 @@ class LiveFeed {
       // A refetch of the session finds out that the session has ended.
       onRejected: (error) => isSignedOutError(error) && void queries.invalidateQueries({ queryKey: ['session'] }),
     });
-    void this.stream.run();
+    void this.stream.runStream();
   }
 
-  stop(): void {
-    this.stream.stop();
-    this.pendingRefetches.stop();
-    this.pendingUpdates.stop();
+  stopFeed(): void {
+    this.stream.stopStream();
+    this.pendingRefetches.stopRefetches();
+    this.pendingUpdates.stopUpdates();
     // The lists are marked as outdated, because from now on the page misses the events of this environment.
     markShipmentListsOutdated(this.queries, this.environment);
   }
@@ -195,7 +195,7 @@ class PendingShipmentUpdates {
     this.timer ??= setTimeout(() => this.showPendingShipments(), UPDATE_DISPLAY_DELAY_MS);
   }
 
-  stop(): void {
+  stopUpdates(): void {
     clearTimeout(this.timer);
   }
 
@@ -242,7 +242,7 @@ class PendingShipmentRefetches {
     this.timer ??= setTimeout(() => this.refetchPendingShipments(), REFETCH_DELAY_MS);
   }
 
-  stop(): void {
+  stopRefetches(): void {
     clearTimeout(this.timer);
   }
 

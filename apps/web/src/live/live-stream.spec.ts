@@ -30,10 +30,10 @@ describe('the live stream of a page', () => {
       onGap: () => heard.push('gap'),
       onRejected: (error) => refusals.push(error),
     });
-    void live.run();
+    void live.runStream();
   });
   afterEach(() => {
-    live.stop();
+    live.stopStream();
     jest.useRealTimers();
   });
   const after = (ms: number) => jest.advanceTimersByTimeAsync(ms);
@@ -122,7 +122,7 @@ describe('the live stream of a page', () => {
   it('does not reopen a stream that was stopped while the page was hidden', async () => {
     sight.turn(true);
     await after(6_000);
-    live.stop();
+    live.stopStream();
     sight.turn(false);
     await after(MINUTE);
     expect(streams.begun.length).toBe(1);

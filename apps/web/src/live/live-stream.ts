@@ -55,13 +55,13 @@ export class LiveStream {
 
   constructor(private readonly parts: LiveStreamOptions) {}
 
-  stop(): void {
+  stopStream(): void {
     this.ended.abort();
     clearTimeout(this.disconnectTimer);
   }
 
-  /** Runs the stream until `stop` is called. The promise never rejects. */
-  async run(): Promise<void> {
+  /** Runs the stream until `stopStream` is called. The promise never rejects. */
+  async runStream(): Promise<void> {
     const { signal } = this.ended;
     while (!signal.aborted) {
       await this.waitUntilVisible();

@@ -1,7 +1,7 @@
 import { TrackingClient } from '@tracking/client';
 
-export const ENVIRONMENTS = ['live', 'test'] as const;
-export type Environment = (typeof ENVIRONMENTS)[number];
+export const KEY_ENVIRONMENTS = ['live', 'test'] as const;
+export type Environment = (typeof KEY_ENVIRONMENTS)[number];
 export const ENVIRONMENT_LABELS: Readonly<Record<Environment, string>> = { live: 'Live', test: 'Test' };
 
 const apiClients = new Map<Environment, TrackingClient>();

@@ -83,7 +83,7 @@ const REASONS_BY_GROUP: Readonly<Record<string, Readonly<Partial<Record<Reason, 
 
 const REASON_LABELS: Readonly<Partial<Record<Reason, string>>> = Object.assign({}, ...Object.values(REASONS_BY_GROUP));
 
-/** Options of the reason field, in groups. */
+/** Options of the field for the reason of a milestone, such as a delay by weather, in groups. */
 export const REASON_OPTIONS = Object.entries(REASONS_BY_GROUP).map(([group, reasons]) => ({
   group,
   items: Object.entries(reasons).map(([value, label]) => ({ value, label: label ?? value })),
@@ -140,9 +140,13 @@ export const CONTENT_TYPE_LABELS: Readonly<Record<DocumentContentType, string>> 
   'image/png': 'PNG',
   'image/jpeg': 'JPEG',
   'image/tiff': 'TIFF',
+  'image/heic': 'HEIC',
+  'image/webp': 'WebP',
   'text/csv': 'CSV',
   'text/plain': 'Text',
   'application/xml': 'XML',
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'Word',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'Excel',
+  'message/rfc822': 'Email',
+  'application/vnd.ms-outlook': 'Outlook message',
 };

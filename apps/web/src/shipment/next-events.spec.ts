@@ -16,7 +16,8 @@ const milestone = (more: Partial<Milestone>) =>
     ...more,
   }) as Milestone;
 const next = (of: Shipment, milestones: readonly Milestone[] = [], explanation?: unknown) =>
-  listNextEvents({ shipment: of, milestones, explanation: explanation as undefined, now: NOW });
+  listNextEvents({ shipment: of, milestones, explanation: explanation as undefined, zoneOf, now: NOW });
+const zoneOf = (port: string | null) => (port === 'NLRTM' ? 'Europe/Amsterdam' : undefined);
 
 describe('what comes next', () => {
   it('lists departures and arrivals that have not happened, soonest first', () => {
@@ -34,6 +35,19 @@ describe('what comes next', () => {
     expect(next(shipment({ legs })).map(({ label, place }) => [label, place])).toEqual([
       ['Departure', 'ESALG'],
       ['Arrival', 'NLRTM'],
+    ]);
+  });
+
+  it('lists a whole day as its date at the place, and not as overdue before the day is over', () => {
+    const eta = '2026-11-15T22:59:59.999Z';
+    const legs = [leg({ eta, eta_precision: 'day' })];
+    const timezone = 'Europe/Amsterdam';
+    const estimate = milestone({ occurred_at: eta, occurred_at_precision: 'day', timezone });
+    expect(next(shipment({ legs }), [estimate])).toEqual([
+      { label: 'Arrival', at: '2026-11-15', isDay: true, place: 'NLRTM', container: null, isOverdue: false },
+    ]);
+    expect(next(shipment({}), [{ ...estimate, occurred_at: '2026-11-14T22:59:59.999Z' }])).toMatchObject([
+      { label: 'Vessel arrived', at: '2026-11-14', isDay: true, isOverdue: true },
     ]);
   });
 

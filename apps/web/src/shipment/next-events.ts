@@ -1,5 +1,7 @@
 import type { AnswerOf, Milestone, Shipment } from '@tracking/client';
 import { EXCEPTION_LABELS } from '../exceptions/exception-labels.ts';
+import { ENDED_STATUSES } from '../values/codes.ts';
+import { getDayAtPlace } from '../values/zones.ts';
 import { extractFreeTimeFacts, findRunningFreeTime } from './overview/overview-values.ts';
 import { isInEffect } from './timeline/timeline-rows.ts';
 
@@ -20,15 +22,22 @@ interface NextEventsInput {
   readonly milestones: readonly Milestone[];
   /** Explanation of the shipment from the API. Undefined while it loads. */
   readonly explanation: AnswerOf<'explainShipment'> | undefined;
+  /** Returns the time zone of a port. Returns undefined if the zone is unknown. */
+  readonly zoneOf: (port: string | null) => string | null | undefined;
   readonly now: number;
 }
 
-type ExpectedEvent = Omit<NextEvent, 'isOverdue' | 'isDay'> & { readonly isDay?: true };
+interface EventTime extends Pick<NextEvent, 'at' | 'isDay'> {
+  /** Time in epoch milliseconds after which the event is overdue. */
+  readonly endMs: number;
+}
+
+type ExpectedEvent = EventTime & Pick<NextEvent, 'label' | 'place' | 'container'>;
 
 /** Lists the next expected events of a shipment, soonest first. For a shipment that has ended, the list is empty. */
-export function listNextEvents({ shipment, milestones, explanation, now }: NextEventsInput): NextEvent[] {
-  if (['completed', 'returned', 'cancelled'].includes(shipment.status)) return [];
-  const legs = listLegEvents(shipment);
+export function listNextEvents({ shipment, milestones, explanation, zoneOf, now }: NextEventsInput): NextEvent[] {
+  if (ENDED_STATUSES.includes(shipment.status)) return [];
+  const legs = listLegEvents(shipment, zoneOf);
   const pending = listExpectedMilestones(milestones).filter(
     ({ at, place }) => !legs.some((leg) => leg.at === at && (leg.place === place || place === null)),
   );
@@ -39,32 +48,48 @@ export function listNextEvents({ shipment, milestones, explanation, now }: NextE
     ...listExpectedExceptions(explanation),
   ];
   return expected
-    .map((each) => ({ ...each, isDay: each.isDay ?? false, isOverdue: getEndTimestamp(each) < now }))
+    .map(({ endMs, ...event }) => ({ ...event, isOverdue: endMs < now }))
     .toSorted((a, b) => a.at.localeCompare(b.at));
 }
 
 /**
- * Returns the end of an event in epoch milliseconds. An event on a day ends when the day has ended in every time zone.
+ * Returns the time of an event: the time itself, or the date of a whole day at its place.
+ * @param time ISO 8601 time in UTC; of a whole day, its last millisecond
  */
-function getEndTimestamp({ at, isDay }: ExpectedEvent): number {
-  return Date.parse(at) + (isDay ? 36 * 3_600_000 : 0);
+function toEventTime(
+  time: string,
+  precision: Milestone['occurred_at_precision'] = 'time',
+  zone?: string | null,
+): EventTime {
+  const isDay = precision === 'day';
+  return { at: isDay ? getDayAtPlace(time, zone) : time, isDay, endMs: Date.parse(time) };
 }
 
 /** Lists the expected departures and arrivals of the legs. Legs before the latest leg that has started are skipped. */
-function listLegEvents({ legs }: Shipment): ExpectedEvent[] {
+function listLegEvents({ legs }: Shipment, zoneOf: NextEventsInput['zoneOf']): ExpectedEvent[] {
   const from = Math.max(
     legs.findLastIndex(({ atd, ata }) => atd !== null || ata !== null),
     0,
   );
   return legs
     .slice(from)
-    .flatMap(({ etd, eta, atd, ata, origin_port, destination_port }) => [
+    .flatMap(({ etd, etd_precision, eta, eta_precision, atd, ata, origin_port, destination_port }) => [
       ...(etd === null || atd !== null || ata !== null
         ? []
-        : [{ label: 'Departure', at: etd, place: origin_port, container: null }]),
+        : [
+            {
+              ...toEventTime(etd, etd_precision, zoneOf(origin_port)),
+              ...{ label: 'Departure', place: origin_port, container: null },
+            },
+          ]),
       ...(eta === null || ata !== null
         ? []
-        : [{ label: 'Arrival', at: eta, place: destination_port, container: null }]),
+        : [
+            {
+              ...toEventTime(eta, eta_precision, zoneOf(destination_port)),
+              ...{ label: 'Arrival', place: destination_port, container: null },
+            },
+          ]),
     ]);
 }
 
@@ -92,7 +117,12 @@ function listExpectedMilestones(milestones: readonly Milestone[]): ExpectedEvent
   return [...byStep.values()].flatMap(([first]) =>
     first === undefined
       ? []
-      : [{ label: first.label, at: first.occurred_at, place: first.location, container: first.container_number }],
+      : [
+          {
+            ...toEventTime(first.occurred_at, first.occurred_at_precision, first.timezone),
+            ...{ label: first.label, place: first.location, container: first.container_number },
+          },
+        ],
   );
 }
 
@@ -100,6 +130,8 @@ function haveSamePlace(one: Milestone, other: Milestone): boolean {
   return one.location === null || other.location === null || one.location === other.location;
 }
 
+/** Number of hours from the start of a day in UTC to its end in UTC−12, the last time zone. */
+const HOURS_UNTIL_DAY_ENDS_EVERYWHERE = 36;
 const FREE_TIME_LABELS = { demurrage: 'Last free day', detention: 'Empty return due' } as const;
 
 /** Lists the end of the running free time of each container. */
@@ -109,7 +141,9 @@ function listFreeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]):
     const running = findRunningFreeTime(container, facts);
     if (running === null) return [];
     const { kind, until } = running;
-    return [{ label: FREE_TIME_LABELS[kind], at: until, isDay: true, place: null, container: container.number }];
+    // The time zone of the place is unknown. The day has ended when it has ended in every time zone.
+    const endMs = Date.parse(until) + HOURS_UNTIL_DAY_ENDS_EVERYWHERE * 3_600_000;
+    return [{ label: FREE_TIME_LABELS[kind], at: until, isDay: true, endMs, place: null, container: container.number }];
   });
 }
 
@@ -117,7 +151,12 @@ function listFreeTimeEnds(shipment: Shipment, milestones: readonly Milestone[]):
 function listExpectedExceptions(explanation: AnswerOf<'explainShipment'> | undefined): ExpectedEvent[] {
   return (explanation?.exceptions ?? []).flatMap(({ status, type, opens_at, container_number }) =>
     status === 'expected' && opens_at !== null
-      ? [{ label: `Exception: ${EXCEPTION_LABELS[type]}`, at: opens_at, place: null, container: container_number }]
+      ? [
+          {
+            ...toEventTime(opens_at),
+            ...{ label: `Exception: ${EXCEPTION_LABELS[type]}`, place: null, container: container_number },
+          },
+        ]
       : [],
   );
 }

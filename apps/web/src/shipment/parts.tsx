@@ -63,7 +63,7 @@ interface FieldConflict {
 }
 
 interface FieldConflictsProps {
-  /** Name of the changed resource within a sentence, such as "the container". */
+  /** Changed resource, as the notice names it: "the container". */
   readonly what: string;
   /** Name of the other user. Undefined if the name is unknown. */
   readonly who: string | null | undefined;

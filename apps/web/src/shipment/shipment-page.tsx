@@ -9,10 +9,9 @@ import { PageHeader, QueryView } from '../app/page.tsx';
 import { ConnectionBadge } from '../live/live-events.tsx';
 import { useEnvironment } from '../session/session.ts';
 import { SeverityBadge, ShipmentStatus, calculateEtaDelayHours, formatDelay } from '../shipments/shipment-facts.tsx';
-import { MODE_LABELS, SHIPMENT_STATUS_LABELS } from '../values/codes.ts';
+import { ENDED_STATUSES, MODE_LABELS, SHIPMENT_STATUS_LABELS } from '../values/codes.ts';
 import { PlaceName, MilestoneLocation, PlaceTime, usePlaces } from '../values/place.tsx';
-import { LocalTime } from '../values/time.tsx';
-import { formatDate } from '../values/zones.ts';
+import { CalendarDate, LocalTime } from '../values/time.tsx';
 import { versionedExceptionsQuery } from './exceptions/exception-queries.ts';
 import { TitledCard, ShipmentNotFound } from './parts.tsx';
 import { ShipmentActions } from './shipment-actions.tsx';
@@ -173,21 +172,17 @@ function StatusCard() {
 }
 
 function ArrivalCard() {
-  const { eta, ata, original_eta, destination_port } = useShipment();
+  const shipment = useShipment();
+  const { eta, eta_precision, ata, original_eta, destination_port } = shipment;
   const zone = usePlaces([destination_port]).get(destination_port ?? '')?.timezone;
-  const slip = calculateEtaDelayHours({ eta: ata ?? eta, original_eta });
+  const precision = ata === null ? eta_precision : 'time';
   return (
     <TitledCard title={ata === null ? 'Estimated arrival' : 'Arrived'}>
       <Text fw={600} component="div">
-        <PlaceTime value={ata ?? eta} zone={zone} />
+        <PlaceTime value={ata ?? eta} zone={zone} precision={precision} />
       </Text>
       {original_eta !== null && (
-        <Text size="sm" component="div">
-          Original ETA <LocalTime value={original_eta} />{' '}
-          <Text span inherit fw={600} className={getSlipClass(slip)}>
-            {slip === undefined || slip === 0 ? 'on time' : formatDelay(slip)}
-          </Text>
-        </Text>
+        <OriginalEta shipment={{ ...shipment, eta: ata ?? eta, eta_precision: precision }} zone={zone} />
       )}
       {eta === null && ata === null && (
         <Text size="sm" c="dimmed">
@@ -195,6 +190,30 @@ function ArrivalCard() {
         </Text>
       )}
     </TitledCard>
+  );
+}
+
+interface OriginalEtaProps {
+  /** The shipment. After the arrival, its `eta` is the actual time. */
+  readonly shipment: Shipment;
+  readonly zone: string | null | undefined;
+}
+
+function OriginalEta({ shipment, zone }: OriginalEtaProps) {
+  const { original_eta, original_eta_precision } = shipment;
+  const slip = calculateEtaDelayHours(shipment);
+  return (
+    <Text size="sm" component="div">
+      Original ETA{' '}
+      {original_eta_precision === 'day' ? (
+        <PlaceTime value={original_eta} zone={zone} precision="day" />
+      ) : (
+        <LocalTime value={original_eta} />
+      )}{' '}
+      <Text span inherit fw={600} className={getSlipClass(slip)}>
+        {slip === undefined || slip === 0 ? 'on time' : formatDelay(slip)}
+      </Text>
+    </Text>
   );
 }
 
@@ -244,7 +263,9 @@ function NextEvents() {
   // The list is updated every minute, because an event may become overdue while the page is open.
   const [now, setNow] = useState(() => Date.now());
   useInterval(() => setNow(Date.now()), 60_000, { autoInvoke: true });
-  const known = { shipment, milestones: milestones.data ?? [], explanation: explanation.data, now };
+  const ports = usePlaces(shipment.legs.flatMap((leg) => [leg.origin_port, leg.destination_port]));
+  const zoneOf = (port: string | null) => ports.get(port ?? '')?.timezone;
+  const known = { shipment, milestones: milestones.data ?? [], explanation: explanation.data, zoneOf, now };
   const next = listNextEvents(known);
   if (next.length === 0) return <Text size="sm">{describeMissingEvents(shipment.status)}</Text>;
   return (
@@ -267,8 +288,7 @@ function NextEventItem({ next: { label, at, isDay, place, container, isOverdue }
           · <MilestoneLocation name={place} />
         </>
       )}
-      {container !== null && ` · ${container}`},{' '}
-      {isDay ? <time dateTime={at}>{formatDate(at)}</time> : <LocalTime value={at} />}
+      {container !== null && ` · ${container}`}, {isDay ? <CalendarDate date={at} /> : <LocalTime value={at} />}
       {isOverdue && (
         <Text span inherit fw={600} className="late">
           {' Overdue'}
@@ -278,8 +298,6 @@ function NextEventItem({ next: { label, at, isDay, place, container, isOverdue }
   );
 }
 
-function describeMissingEvents(status: string): string {
-  return ['completed', 'returned', 'cancelled'].includes(status)
-    ? 'No upcoming events. The shipment has ended.'
-    : 'No upcoming events';
+function describeMissingEvents(status: Shipment['status']): string {
+  return ENDED_STATUSES.includes(status) ? 'No upcoming events. The shipment has ended.' : 'No upcoming events';
 }

@@ -11,6 +11,7 @@ export function buildShipment(fields: Partial<Shipment> = {}): Shipment {
     atd: null,
     ata: null,
     original_eta: null,
+    ...({ etd_precision: 'time', eta_precision: 'time', original_eta_precision: 'time' } as const),
     status_milestone_id: null,
     mode: null,
     load_type: null,

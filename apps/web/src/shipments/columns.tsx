@@ -4,7 +4,7 @@ import { IconColumns3 } from '@tabler/icons-react';
 import type { Shipment } from '@tracking/client';
 import type { ReactNode } from 'react';
 import { MODE_LABELS } from '../values/codes.ts';
-import { PlaceName } from '../values/place.tsx';
+import { PlaceName, PortDate } from '../values/place.tsx';
 import { LocalTime } from '../values/time.tsx';
 import classes from './columns.module.css';
 import { PLAIN_FIELD_NAMES, type PlainColumnName, getPlainField } from './plain-fields.ts';
@@ -46,7 +46,7 @@ const ALL_COLUMNS = {
     width: 13,
     cell: ({ last_milestone }) => renderTextCell(last_milestone?.label),
   },
-  departure: { label: 'Departure', width: 8, cell: ({ atd, etd }) => <LocalTime value={atd ?? etd} day /> },
+  departure: { label: 'Departure', width: 8, cell: (shipment) => <Departure shipment={shipment} /> },
   carrier: { label: 'Carrier', width: 5, cell: ({ carrier_scac }) => renderTextCell(carrier_scac) },
   vessel: { label: 'Vessel', width: 9, cell: ({ legs }) => renderListCell(legs.flatMap(({ vessel }) => vessel ?? [])) },
   containers: { label: 'Containers', width: 9, cell: ({ container_numbers }) => renderListCell(container_numbers) },
@@ -206,4 +206,9 @@ export function AppearanceMenu({ look }: { readonly look: ListAppearance }) {
       </Popover.Dropdown>
     </Popover>
   );
+}
+
+function Departure({ shipment: { atd, etd, etd_precision, origin_port } }: { readonly shipment: Shipment }) {
+  if (atd !== null) return <LocalTime value={atd} day />;
+  return <PortDate value={etd} precision={etd_precision} port={origin_port} />;
 }

@@ -1,10 +1,5 @@
 import { SHIPMENT_FILTERS, type Shipment } from '@tracking/client';
-import { toSelectOptions } from '../values/codes.ts';
-
-interface EnumChoice {
-  readonly value: string;
-  readonly label: string;
-}
+import { type SelectChoice, toSelectOptions } from '../values/codes.ts';
 
 /**
  * Display settings of a text or enum field of a shipment. The label of the field is the label of the list filter with
@@ -16,7 +11,7 @@ interface PlainFieldSettings {
   /** Description of the field in the shipment form. */
   readonly description: string;
   /** Allowed values of the field. Undefined if any text is allowed. */
-  readonly choices?: readonly EnumChoice[];
+  readonly choices?: readonly SelectChoice[];
   /** List column of the field: its name in page URLs, and its minimum width in `rem`. */
   readonly column: { readonly name: string; readonly width: number };
   /** Column headers of imported files that are recognized for this field, in lower-case letters and digits. */
@@ -27,7 +22,7 @@ interface PlainField extends PlainFieldSettings {
   readonly label: string;
 }
 
-type Incoterm = NonNullable<Shipment['incoterm']>;
+export type Incoterm = NonNullable<Shipment['incoterm']>;
 
 const INCOTERM_LABELS: Readonly<Record<Incoterm, string>> = {
   EXW: 'EXW: ex works',

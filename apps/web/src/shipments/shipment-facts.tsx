@@ -2,6 +2,7 @@ import { Badge, Group, Text } from '@mantine/core';
 import type { Shipment } from '@tracking/client';
 import { SEVERITY_COLORS, SEVERITY_LABELS, type Severity } from '../exceptions/exception-labels.ts';
 import { SHIPMENT_STATUS_LABELS, type Status } from '../values/codes.ts';
+import { PortDate } from '../values/place.tsx';
 import { LocalTime } from '../values/time.tsx';
 
 const SHIPMENT_STATUS_COLORS: Readonly<Record<Status, string>> = {
@@ -30,19 +31,29 @@ export function ShipmentStatus({ status }: { readonly status: Status }) {
 
 const HOUR_MS = 3_600_000;
 
+type EtaFacts = Pick<Shipment, 'eta' | 'eta_precision' | 'original_eta' | 'original_eta_precision'>;
+
 /**
- * Returns the number of hours by which the current ETA is later than the original ETA. Returns undefined if one of them
- * is unknown.
+ * Returns the number of hours by which the current ETA is later than the original ETA. If one of them is a whole day, the
+ * hours are those of whole days. Returns undefined if one of them is unknown.
  */
-export function calculateEtaDelayHours({
-  eta,
-  original_eta,
-}: Pick<Shipment, 'eta' | 'original_eta'>): number | undefined {
+export function calculateEtaDelayHours(facts: EtaFacts): number | undefined {
+  const { eta, original_eta } = facts;
   if (eta === null || original_eta === null) return undefined;
-  return Math.round((Date.parse(eta) - Date.parse(original_eta)) / HOUR_MS);
+  const hours = (Date.parse(eta) - Date.parse(original_eta)) / HOUR_MS;
+  const [isDay, isOriginalDay] = [facts.eta_precision === 'day', facts.original_eta_precision === 'day'];
+  if (!isDay && !isOriginalDay) return Math.round(hours);
+  // A day is the instant of its end. With daylight saving time, two days can be an hour more or less apart.
+  const days = isDay && isOriginalDay ? Math.round(hours / 24) : isDay ? Math.floor(hours / 24) : Math.ceil(hours / 24);
+  // Adding 0 turns −0 into 0.
+  return days * 24 + 0;
 }
 
-export function ShipmentEta({ shipment }: { readonly shipment: Pick<Shipment, 'eta' | 'original_eta' | 'ata'> }) {
+interface ShipmentEtaProps {
+  readonly shipment: EtaFacts & Pick<Shipment, 'ata' | 'destination_port'>;
+}
+
+export function ShipmentEta({ shipment }: ShipmentEtaProps) {
   const slip = calculateEtaDelayHours(shipment);
   if (shipment.ata !== null) {
     return (
@@ -56,7 +67,7 @@ export function ShipmentEta({ shipment }: { readonly shipment: Pick<Shipment, 'e
   }
   return (
     <Group gap={6} wrap="nowrap">
-      <LocalTime value={shipment.eta} day />
+      <PortDate value={shipment.eta} precision={shipment.eta_precision} port={shipment.destination_port} />
       {slip !== undefined && Math.abs(slip) >= 1 && (
         <Text size="xs" fw={600} className={slip > 0 ? 'late' : 'early'}>
           {formatDelay(slip)}

@@ -82,10 +82,10 @@ export const LOAD_TYPE_LABELS: Readonly<Record<LoadType, string>> = {
   bulk: 'Bulk',
 };
 
-/** Converts a table of labels to the options of a select field. */
 export const MODE_OPTIONS = toSelectOptions(MODE_LABELS);
 export const LOAD_TYPE_OPTIONS = toSelectOptions(LOAD_TYPE_LABELS);
 
+/** Converts a table of labels to the options of a select field. */
 export function toSelectOptions<Value extends string>(labels: Readonly<Record<Value, string>>) {
   return (Object.entries(labels) as [Value, string][]).map(([value, label]) => ({ value, label }));
 }
@@ -106,9 +106,10 @@ export const SHIPMENT_STATUS_LABELS: Readonly<Record<Status, string>> = {
   returned: 'Returned',
   cancelled: 'Cancelled',
 };
-export const SHIPMENT_STATUSES = Object.keys(SHIPMENT_STATUS_LABELS) as readonly Status[];
+/** Statuses of shipments that have ended. Further events are not expected. */
+export const ENDED_STATUSES: readonly Status[] = ['completed', 'returned', 'cancelled'];
 /** Statuses of shipments that the filter `active` excludes: delivered or later, and cancelled. */
-export const INACTIVE_STATUSES: readonly Status[] = ['delivered', 'completed', 'returned', 'cancelled'];
+export const INACTIVE_STATUSES: readonly Status[] = ['delivered', ...ENDED_STATUSES];
 
 /**
  * Returns the name of a shipment in lists: its reference, otherwise its house bill, booking number, master bill or id.

@@ -59,10 +59,5 @@ export function downloadFile(file: File): void {
 
 /** Downloads a CSV text as a file with the given name. */
 export function downloadText(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
+  downloadFile(new File([text], name, { type: 'text/csv;charset=utf-8' }));
 }

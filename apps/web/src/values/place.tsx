@@ -1,8 +1,12 @@
 import { Stack, Text } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
+import type { Milestone, Shipment } from '@tracking/client';
 import { useEnvironment } from '../session/session.ts';
 import { type Place, placeQuery } from './places.ts';
-import { USER_TIME_ZONE, haveSameLocalTime, formatInstantInZone } from './zones.ts';
+import { CalendarDate, LocalTime } from './time.tsx';
+import { USER_TIME_ZONE, getDayAtPlace, haveSameLocalTime, formatInstantInZone } from './zones.ts';
+
+type TimePrecision = Shipment['eta_precision'];
 
 interface PlaceNameProps {
   /** Code of the place (UN/LOCODE or IATA). If null, a dash is shown. */
@@ -52,11 +56,14 @@ interface PlaceTimeProps {
   readonly value: string | null;
   /** IANA time zone of the place. Undefined if it is unknown. */
   readonly zone: string | null | undefined;
+  /** Precision of the time. A whole day is shown as its date. */
+  readonly precision?: TimePrecision;
 }
 
 /** Shows a time in the time zone of the place. If the user's local time differs, a second line shows it. */
-export function PlaceTime({ value, zone }: PlaceTimeProps) {
+export function PlaceTime({ value, zone, precision = 'time' }: PlaceTimeProps) {
   if (value === null) return <Text span inherit c="dimmed" children="—" />;
+  if (precision === 'day') return <CalendarDate date={getDayAtPlace(value, zone)} />;
   const isElsewhere = zone !== null && zone !== undefined && !haveSameLocalTime(value, zone, USER_TIME_ZONE);
   return (
     <Stack gap={0} component="span">
@@ -68,4 +75,33 @@ export function PlaceTime({ value, zone }: PlaceTimeProps) {
       )}
     </Stack>
   );
+}
+
+interface MilestoneTimeProps {
+  readonly milestone: Pick<Milestone, 'occurred_at' | 'occurred_at_precision' | 'timezone'>;
+  /** Time zone of the place, which is used for a time if the milestone has no time zone. */
+  readonly zone: string | null | undefined;
+}
+
+/** Shows the time of a milestone in the time zone of its place, or its date if it is a whole day. */
+export function MilestoneTime({ milestone, zone }: MilestoneTimeProps) {
+  const { occurred_at, occurred_at_precision: precision, timezone } = milestone;
+  // The API ended a whole day without a time zone in UTC−12, even if the zone of the place has become known since then.
+  const dayOrTimeZone = precision === 'day' ? timezone : (timezone ?? zone);
+  return <PlaceTime value={occurred_at} zone={dayOrTimeZone} precision={precision} />;
+}
+
+interface PortDateProps {
+  /** ISO 8601 time whose date is shown. If null, a dash is shown. */
+  readonly value: string | null;
+  readonly precision: TimePrecision;
+  /** Code of the port at which a whole day is meant. */
+  readonly port: string | null;
+}
+
+/** Shows the date of an expected time: of a whole day, the date at the port, otherwise the date of the user. */
+export function PortDate({ value, precision, port }: PortDateProps) {
+  const isDay = value !== null && precision === 'day';
+  const { data } = useQuery({ ...placeQuery(useEnvironment(), port ?? ''), enabled: isDay && port !== null });
+  return isDay ? <PlaceTime value={value} zone={data?.timezone} precision="day" /> : <LocalTime value={value} day />;
 }

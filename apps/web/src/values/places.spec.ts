@@ -39,3 +39,14 @@ it('fails for all codes of a failed request, but not for later requests', async 
   await expect(asker.loadPlace('NLRTM')).rejects.toThrow('away');
   expect(await asker.loadPlace('NLRTM')).toMatchObject({ name: 'Port of NLRTM' });
 });
+
+it('loads the time zones that it does not know yet', async () => {
+  const find = jest.fn((codes: readonly string[]) =>
+    Promise.resolve(codes.map((code) => ({ ...placeOf(code), timezone: `Zone/${code}` }))),
+  );
+  const loader = new PlaceLoader(find);
+  await loader.loadZones(['NZAKL', null, 'NZAKL']);
+  expect(loader.findLoadedZone('NZAKL')).toBe('Zone/NZAKL');
+  await loader.loadZones(['NZAKL', 'NLRTM']);
+  expect(find.mock.calls).toEqual([[['NZAKL']], [['NLRTM']]]);
+});

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { TrackingClient } from '@tracking/client';
+import type { Shipment, TrackingClient } from '@tracking/client';
 import { type Environment, getApiClient } from '../session/api.ts';
+import { getDayAtPlace } from './zones.ts';
 
 /**
  * Query of one place by its code. The result is null if the code is unknown. Queries that start at the same time share
@@ -37,6 +38,7 @@ type PendingPlace = ReturnType<typeof Promise.withResolvers<Place | null>>;
 /** Loads places by code. It collects the codes of simultaneous queries and reads many of them with one request. */
 export class PlaceLoader {
   private waiting = new Map<string, PendingPlace>();
+  private readonly zones = new Map<string, string>();
 
   constructor(private readonly find: (codes: readonly string[]) => Promise<readonly Place[]>) {}
 
@@ -56,10 +58,22 @@ export class PlaceLoader {
       void this.loadPlaceBatch(all.slice(from, from + MAX_CODES_PER_REQUEST));
   }
 
+  /** Loads the places whose time zones are not known yet. Missing codes are ignored. */
+  async loadZones(codes: readonly (string | null)[]): Promise<void> {
+    const unknown = [...new Set(codes)].filter((code) => code !== null && !this.zones.has(code)) as string[];
+    await Promise.all(unknown.map((code) => this.loadPlace(code)));
+  }
+
+  /** Returns the time zone of a place that was loaded before. Returns undefined if it is unknown. */
+  findLoadedZone(code: string): string | undefined {
+    return this.zones.get(code);
+  }
+
   private async loadPlaceBatch(some: readonly (readonly [string, PendingPlace])[]): Promise<void> {
     try {
       const places = await this.find(some.map(([code]) => code));
       const byCode = new Map(places.map((place) => [place.code, place]));
+      for (const { code, timezone } of places) if (timezone !== null) this.zones.set(code, timezone);
       for (const [code, { resolve }] of some) resolve(byCode.get(code) ?? null);
     } catch (error) {
       for (const [, { reject }] of some) reject(error);
@@ -75,3 +89,22 @@ const placeLoaders: Readonly<Record<Environment, PlaceLoader>> = {
   live: createPlaceLoader('live'),
   test: createPlaceLoader('test'),
 };
+
+/** Loads the time zones of ports, so that {@link toTimeOrDate} knows them. Missing codes are ignored. */
+export function loadPortZones(environment: Environment, ports: readonly (string | null)[]): Promise<void> {
+  return placeLoaders[environment].loadZones(ports);
+}
+
+/**
+ * Returns an expected time as the API accepts it: of a whole day its date at the port, otherwise the time.
+ * @param port port whose place was loaded before; without it, the date in UTC−12 is used, as for unknown places
+ */
+export function toTimeOrDate(
+  time: string | null,
+  precision: Shipment['eta_precision'],
+  port: string | null,
+): string | null {
+  if (time === null || precision === 'time') return time;
+  const code = port ?? '';
+  return getDayAtPlace(time, placeLoaders.live.findLoadedZone(code) ?? placeLoaders.test.findLoadedZone(code));
+}

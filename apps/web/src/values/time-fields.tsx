@@ -1,4 +1,4 @@
-import { Button, Group, Menu, TextInput, type TextInputProps } from '@mantine/core';
+import { Button, Group, Menu, Stack, TextInput, type TextInputProps } from '@mantine/core';
 import { IconClock } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -8,6 +8,8 @@ import {
   DATE_LIMITS,
   USER_TIME_ZONE,
   DATE_TIME_LIMITS,
+  getDateInZone,
+  isDateOnly,
   parseLocalInputValue,
   toInstant,
   toLocalInputValue,
@@ -57,7 +59,7 @@ export function TimeRangeFields({ range: { since, until }, onChange }: TimeRange
       <Menu position="bottom-start">
         <Menu.Target>
           <Button size="xs" variant="default" leftSection={<IconClock size={14} aria-hidden />}>
-            Recent time range
+            Choose a recent period
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
@@ -75,7 +77,7 @@ export function TimeRangeFields({ range: { since, until }, onChange }: TimeRange
 
 const INPUT_LIMITS_BY_TYPE = { date: DATE_LIMITS, 'datetime-local': DATE_TIME_LIMITS } as const;
 
-interface DateFieldProps extends Omit<TextInputProps, 'type' | 'value' | 'onChange' | 'error'> {
+interface DateFieldProps extends Omit<TextInputProps, 'type' | 'value' | 'onChange'> {
   readonly type: keyof typeof INPUT_LIMITS_BY_TYPE;
   /** Value of the native date field, such as `2026-12-15` or `2026-12-15T10:30`. Empty if no date is set. */
   readonly value: string;
@@ -86,10 +88,11 @@ interface DateFieldProps extends Omit<TextInputProps, 'type' | 'value' | 'onChan
 /**
  * Native form field for a date, or for a date and time. An incomplete value stays in the field, and the callback does
  * not receive it.
+ * @param error error from the API or the form; an incomplete value is reported instead
  */
-export function DateField({ value, onChange, type, ...input }: DateFieldProps) {
+export function DateField({ value, onChange, type, error, ...input }: DateFieldProps) {
   const field = useRef<HTMLInputElement>(null);
-  const [error, setError] = useState<string>();
+  const [inputError, setInputError] = useState<string>();
   const show = () => {
     if (field.current !== null && field.current.value !== value) field.current.value = value;
   };
@@ -104,14 +107,14 @@ export function DateField({ value, onChange, type, ...input }: DateFieldProps) {
       ref={field}
       type={type}
       defaultValue={value}
-      error={error}
+      error={inputError ?? error}
       onChange={({ currentTarget: { value: text, validity } }) => {
-        setError(undefined);
+        setInputError(undefined);
         if (validity.valid) onChange(text === '' ? undefined : text);
       }}
       onBlur={({ currentTarget: { validity, validationMessage } }) => {
         if (validity.valid) show();
-        else setError(validationMessage);
+        else setInputError(validationMessage);
       }}
     />
   );
@@ -119,7 +122,7 @@ export function DateField({ value, onChange, type, ...input }: DateFieldProps) {
 
 interface TimeInputProps {
   readonly label: string;
-  /** Value of the field: an ISO 8601 time in UTC, or null if no time is set. */
+  /** Value of the field: an ISO 8601 time in UTC, a date such as `2026-12-09`, or null if no time is set. */
   readonly value: string | null;
   readonly onChange: (value: string | null) => void;
   /**
@@ -130,10 +133,41 @@ interface TimeInputProps {
   readonly 'data-path'?: string;
 }
 
-/** Form field for the local time at a place. If the place changes, the field still shows the same local time. */
+/** Form field for an expected time at a place: a local time, or only a date, which means the whole day. */
 export function TimeInput({ value, onChange, place, ...input }: TimeInputProps) {
   const { data } = useQuery({ ...placeQuery(useEnvironment(), place ?? ''), enabled: place !== null });
   const zone = data?.timezone ?? USER_TIME_ZONE;
+  const [prefersDate, setPrefersDate] = useState(false);
+  const isDate = value === null ? prefersDate : isDateOnly(value);
+  const switchForm = (toDate: boolean) => {
+    setPrefersDate(toDate);
+    if (value !== null) onChange(toDate ? getDateInZone(value, zone) : (toInstant(`${value}T00:00`, zone) ?? null));
+  };
+  return (
+    <Stack gap={4}>
+      {isDate ? (
+        <DateField
+          {...input}
+          type="date"
+          value={value ?? ''}
+          onChange={(date) => onChange(date ?? null)}
+          description="Whole day at the place"
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
+        />
+      ) : (
+        <LocalTimeInput {...input} value={value} onChange={onChange} zone={zone} />
+      )}
+      <Button size="compact-xs" variant="subtle" w="fit-content" onClick={() => switchForm(!isDate)}>
+        {isDate ? 'Enter a time' : 'Enter only a date'}
+      </Button>
+    </Stack>
+  );
+}
+
+type LocalTimeInputProps = Omit<TimeInputProps, 'place'> & { readonly zone: string };
+
+/** Form field for a local time in a time zone. If the zone changes, the field still shows the same local time. */
+function LocalTimeInput({ value, onChange, zone, ...input }: LocalTimeInputProps) {
   const field = useRef<HTMLInputElement>(null);
   const shown = useRef<{ readonly value: string | null; readonly zone: string; readonly isTyped: boolean }>(undefined);
   // The input element is uncontrolled, because React would discard an incomplete time after each keystroke.

@@ -1,4 +1,5 @@
 import { Text, Tooltip } from '@mantine/core';
+import { findWholeDay, formatDate, isDateOnly } from './zones.ts';
 
 const DATE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const DATE_TIME_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -20,6 +21,27 @@ const INSTANT_PATTERN = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 /** Replaces the UTC times in a text from the API with times in the user's time zone. */
 export function localizeTimes(text: string): string {
   return text.replace(INSTANT_PATTERN, (instant) => DATE_TIME_FORMAT.format(new Date(instant)));
+}
+
+/** Shows a date such as "2026-11-24". No time zone is applied. */
+export function CalendarDate({ date }: { readonly date: string }) {
+  return <time dateTime={date}>{formatDate(date)}</time>;
+}
+
+interface ExpectedTimeProps extends Pick<LocalTimeProps, 'value'> {
+  /** IANA time zone of the place. Undefined if it is unknown. */
+  readonly zone: string | null | undefined;
+}
+
+/** Shows an expected time whose precision is not at hand. A whole day is shown as its date. */
+export function ExpectedTime({ value, zone }: ExpectedTimeProps) {
+  const date = value === null ? undefined : findWholeDay(value, zone);
+  return date === undefined ? <LocalTime value={value} /> : <CalendarDate date={date} />;
+}
+
+/** Shows a time as a user enters it: a time in UTC, or only a date. */
+export function StatedTime({ value }: Pick<LocalTimeProps, 'value'>) {
+  return value !== null && isDateOnly(value) ? <CalendarDate date={value} /> : <LocalTime value={value} />;
 }
 
 interface LocalTimeProps {

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import {
+  findWholeDay,
   getDateInZone,
+  getDayAtPlace,
+  isDateOnly,
   countDaysBetween,
   parseLocalInputValue,
   toInstant,
@@ -107,5 +110,36 @@ describe('local time', () => {
       ['yesterday', undefined],
       [7, undefined],
     ])('parses the URL parameter %j', (said, time) => expect(parseUrlTime(said)).toBe(time));
+  });
+});
+
+describe('whole days', () => {
+  it.each([
+    ['2026-12-10T07:59:59.999Z', 'America/Los_Angeles', '2026-12-09'],
+    ['2026-12-09T10:59:59.999Z', 'Pacific/Auckland', '2026-12-09'],
+    ['2026-12-10T11:59:59.999Z', null, '2026-12-09'],
+    ['2026-12-09T15:59:59.999Z', undefined, '2026-12-09'],
+  ])('the day that ends at %s in %s is %s', (end, zone, date) => {
+    expect(getDayAtPlace(end, zone)).toBe(date);
+  });
+
+  it('are recognized by their last millisecond', () => {
+    expect(findWholeDay('2026-12-09T18:29:59.999Z')).toBe('2026-12-09');
+    expect(findWholeDay('2026-12-09T18:30:00.000Z')).toBeUndefined();
+    expect(findWholeDay('2026-12-09T18:30:00.000Z', 'Asia/Kolkata')).toBeUndefined();
+  });
+
+  it.each([
+    ['2026-12-09T10:59:59.999Z', 'Pacific/Auckland', '2026-12-09'],
+    ['2026-12-09T11:59:59.999Z', 'Pacific/Fiji', '2026-12-09'],
+    ['2026-12-10T11:59:59.999Z', null, '2026-12-09'],
+    // The day of a former port.
+    ['2026-12-10T07:59:59.999Z', 'Pacific/Auckland', '2026-12-09'],
+  ])('with the last millisecond %s in %s are the date there', (end, zone, date) => {
+    expect(findWholeDay(end, zone)).toBe(date);
+  });
+
+  it('are told from times by their form', () => {
+    expect([isDateOnly('2026-12-09'), isDateOnly('2026-12-09T10:00'), isDateOnly('')]).toEqual([true, false, false]);
   });
 });

@@ -61,6 +61,36 @@ export function getDateInZone(instant: string, zone: string): string {
   return toWallClock(instant, zone).slice(0, 10);
 }
 
+/** Time zone of UTC−12. The API ends a day at a place without a known time zone when it ends there. */
+export const LAST_TIME_ZONE = 'Etc/GMT+12';
+
+/**
+ * Returns the date of a whole day, such as "2026-11-24".
+ * @param end last millisecond of the day, as the API returns it
+ * @param zone time zone of the place, if it is known
+ */
+export function getDayAtPlace(end: string, zone: string | null | undefined): string {
+  return getDateInZone(end, zone ?? LAST_TIME_ZONE);
+}
+
+const END_OF_DAY_PATTERN = /:(?:14|29|44|59):59\.999Z$/;
+
+/**
+ * Returns the date of a whole day, if the instant is the last millisecond of a day in some time zone. For times whose
+ * precision is not at hand. Without the zone, the date of a day at UTC+12 or later is one day too early.
+ * @param zone time zone of the place, if it is known; the day of another place is found too
+ */
+export function findWholeDay(instant: string, zone?: string | null): string | undefined {
+  if (!END_OF_DAY_PATTERN.test(instant)) return undefined;
+  const endsAtPlace = zone != null && toWallClock(instant, zone).endsWith('T23:59');
+  return getDayAtPlace(instant, endsAtPlace ? zone : null);
+}
+
+/** Checks if the value of a form is a date without a time, such as "2026-11-24". */
+export function isDateOnly(value: string): boolean {
+  return value.length === 'YYYY-MM-DD'.length && !value.includes('T');
+}
+
 /**
  * Returns the number of whole days between two dates such as "2026-11-24". The number is negative if the second date is
  * earlier.

@@ -11,8 +11,8 @@ import { FactList } from '../../shipment/parts.tsx';
 import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
 import { ShipmentEta, SeverityBadge, ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { MODE_LABELS } from '../../values/codes.ts';
-import { PlaceName } from '../../values/place.tsx';
-import { LocalTime, localizeTimes } from '../../values/time.tsx';
+import { PlaceName, usePlaces } from '../../values/place.tsx';
+import { ExpectedTime, LocalTime, localizeTimes } from '../../values/time.tsx';
 import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, RESOLUTION_LABELS } from '../exception-labels.ts';
 import type { ExceptionAction } from './exception-action-dialog.tsx';
 import { exceptionQuery, useExceptionActions } from './queue-queries.ts';
@@ -141,9 +141,9 @@ function ExceptionDetails({ exception, me }: { readonly exception: ShipmentExcep
         ['Container', container_number],
         ['Assignee', assignee === null ? 'Unassigned' : assignee === me ? `You (${me})` : assignee],
         [due?.label ?? 'Due', due && <DueDateText key="due" exception={exception} />],
-        ...listMeasurements(exception).map(({ label, value, isTime }): [string, ReactNode] => [
-          label,
-          isTime ? <LocalTime key={label} value={value} /> : value,
+        ...listMeasurements(exception).map((measurement): [string, ReactNode] => [
+          measurement.label,
+          <MeasuredValue key={measurement.label} measurement={measurement} shipmentId={exception.shipment_id} />,
         ]),
         ['Opened', <OpenedByText key="opened" by={detected_by} at={opened_at} />],
         ['Acknowledged', acknowledged_at && <LocalTime key="acknowledged" value={acknowledged_at} />],
@@ -205,7 +205,22 @@ function ShipmentSummary({ id }: { readonly id: string }) {
   );
 }
 
+interface MeasuredValueProps {
+  readonly measurement: ExceptionMeasurement;
+  readonly shipmentId: string;
+}
+
+/** Shows a measured value. A whole day is shown as its date at the port of the shipment. */
+function MeasuredValue({ measurement: { name, value, isTime }, shipmentId }: MeasuredValueProps) {
+  const { data: shipment } = useQuery(shipmentQuery(useEnvironment(), shipmentId));
+  const port = (name === 'etd' ? shipment?.origin_port : shipment?.destination_port) ?? null;
+  const zone = usePlaces([port]).get(port ?? '')?.timezone;
+  return isTime ? <ExpectedTime value={value} zone={zone} /> : value;
+}
+
 interface ExceptionMeasurement {
+  /** Name of the metric. */
+  readonly name: string;
   readonly label: string;
   readonly value: string;
   readonly isTime: boolean;
@@ -213,13 +228,13 @@ interface ExceptionMeasurement {
 
 /** Labels of the values that a rule measured, by metric name. Due dates are shown separately. */
 const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
-  slip_hours: 'ETA delay',
+  slip_hours: 'Delay from the original ETA',
   eta: 'ETA',
   original_eta: 'Original ETA',
   etd: 'ETD',
   silent_since: 'No updates since',
-  heard_at: 'Last update',
-  location: 'Stopped at',
+  heard_at: 'Last news of the shipment',
+  location: 'Place of the stop',
   arrived_at: 'Stopped since',
   discharged_at: 'Discharged at',
   gated_out_at: 'Left the terminal at',
@@ -229,7 +244,7 @@ const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
 function listMeasurements({ metrics }: Pick<ShipmentException, 'metrics'>): readonly ExceptionMeasurement[] {
   return Object.entries(MEASUREMENT_LABELS).flatMap(([name, label]): ExceptionMeasurement[] => {
     const value = metrics[name];
-    if (typeof value === 'number') return [{ label, value: `${value.toLocaleString()} h`, isTime: false }];
-    return typeof value === 'string' ? [{ label, value, isTime: /^\d{4}-\d\d-\d\dT/.test(value) }] : [];
+    if (typeof value === 'number') return [{ name, label, value: `${value.toLocaleString()} h`, isTime: false }];
+    return typeof value === 'string' ? [{ name, label, value, isTime: /^\d{4}-\d\d-\d\dT/.test(value) }] : [];
   });
 }

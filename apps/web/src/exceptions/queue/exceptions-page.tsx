@@ -13,7 +13,7 @@ import {
   TYPES_WITH_DUE_DATE,
   type QueueSearch,
   type QueueSort,
-  SEVERITIES,
+  SEVERITY_VALUES,
   EXCEPTION_TYPES,
   type View,
   hasQueueFilters,
@@ -119,7 +119,7 @@ function QueueFilters({ search }: { readonly search: QueueSearch }) {
         label="Severity"
         placeholder={search.severity === undefined ? 'Any' : ''}
         data={toSelectOptions(SEVERITY_LABELS)}
-        value={parseNameList(SEVERITIES, search.severity)}
+        value={parseNameList(SEVERITY_VALUES, search.severity)}
         onChange={(values) => change({ severity: joined(values) })}
         clearable
         miw={150}

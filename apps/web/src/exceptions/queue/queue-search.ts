@@ -56,7 +56,7 @@ function findAllowedValue<const T extends string>(all: readonly T[], value: unkn
   return all.find((each) => each === value);
 }
 
-export const SEVERITIES = Object.keys(SEVERITY_LABELS) as readonly Severity[];
+export const SEVERITY_VALUES = Object.keys(SEVERITY_LABELS) as readonly Severity[];
 export const EXCEPTION_TYPES = Object.keys(EXCEPTION_LABELS) as readonly ExceptionType[];
 /** Exception types whose metrics include a due date or due time. */
 export const TYPES_WITH_DUE_DATE = ['demurrage_risk', 'detention_risk', 'missed_connection'] as const;
@@ -64,7 +64,7 @@ export const UNRESOLVED_STATUSES: readonly ExceptionStatus[] = ['open', 'acknowl
 
 /** Builds the API filters of the queue. The range of opening times depends on the current time and is added later. */
 export function buildExceptionFilter({ view, severity, type, status, sort }: QueueSearch, me: string) {
-  const [types, severities] = [parseNameList(EXCEPTION_TYPES, type), parseNameList(SEVERITIES, severity)];
+  const [types, severities] = [parseNameList(EXCEPTION_TYPES, type), parseNameList(SEVERITY_VALUES, severity)];
   return {
     status: view === 'resolved' ? (['resolved'] as const) : status === undefined ? UNRESOLVED_STATUSES : [status],
     ...(view === 'mine' && { assignee: me }),

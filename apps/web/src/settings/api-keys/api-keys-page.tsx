@@ -118,7 +118,7 @@ export function ApiKeyTable({ keys, onRotate }: ApiKeyTableProps) {
           <Table.Tr>
             <Table.Th>Name</Table.Th>
             <Table.Th>Key</Table.Th>
-            <Table.Th>Owner</Table.Th>
+            <Table.Th>Key owner</Table.Th>
             <Table.Th>Last used</Table.Th>
             <Table.Th>Expires</Table.Th>
             <Table.Th>
@@ -254,7 +254,7 @@ export function CreateKeyForm({ onClose, account }: CreateKeyFormProps) {
         {managesKeys && account === undefined && (
           <Select
             {...form.getInputProps('owner')}
-            label="Owner"
+            label="Key owner"
             description={
               isAdmin
                 ? 'Keys of a service account keep working when a user leaves.'

@@ -92,6 +92,9 @@ export const RULE_DESCRIPTIONS: Readonly<Record<RuleType, RuleDescription>> = {
     after: 'after the ETD of the next leg',
   },
   customs_hold: { description: 'Customs placed a hold or an inspection, and no clearance is recorded.' },
+  terminal_hold: { description: 'The terminal placed a hold, and no release is recorded.' },
+  freight_hold: { description: 'The carrier placed a hold, and no release is recorded.' },
+  off_route: { description: 'A container left a terminal in another country, far from its destination.' },
   demurrage_risk: {
     description: 'A container is still at the terminal near the end of its free days.',
     after: 'after discharge, if the last free day is unknown',
@@ -108,6 +111,7 @@ export const RULE_DESCRIPTIONS: Readonly<Record<RuleType, RuleDescription>> = {
   },
   document_rejected: { description: 'A document was rejected and has not been replaced.' },
   delivery_failed: { description: 'A delivery attempt failed.' },
+  return_to_sender: { description: 'The goods are on their way back to the shipper.' },
   milestone_conflict: { description: 'Milestones contradict each other.' },
   movement_after_cancel: { description: 'A movement was recorded after the cancellation.' },
   invalid_container_number: { description: 'The check digit of a container number is wrong.' },

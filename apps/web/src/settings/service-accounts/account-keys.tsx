@@ -71,7 +71,7 @@ function AccountKeyList({
         )}
       </Group>
       {account.status === 'deactivated' && (
-        <Alert color="yellow" title="Disabled">
+        <Alert color="yellow" title="Account disabled">
           Keys of this account are rejected until it is enabled again.
         </Alert>
       )}

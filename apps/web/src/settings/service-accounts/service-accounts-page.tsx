@@ -166,12 +166,12 @@ function ServiceAccountTable({ accounts, onKeys, onChange }: ServiceAccountTable
   );
 }
 
-interface AccountActionsProps {
+interface ServiceAccountMenuProps {
   readonly account: ServiceAccount;
   readonly onChange: ServiceAccountTableProps['onChange'];
 }
 
-function ServiceAccountMenu({ account, onChange }: AccountActionsProps) {
+function ServiceAccountMenu({ account, onChange }: ServiceAccountMenuProps) {
   const client = useApi();
   const { id, name, status } = account;
   const touches = [['service-accounts'], ['api-keys']];
@@ -187,7 +187,7 @@ function ServiceAccountMenu({ account, onChange }: AccountActionsProps) {
   });
   const confirmDisable = () =>
     confirmAction({
-      title: `Disable ${name}?`,
+      title: `Disable service account ${name}?`,
       children: (
         <Text size="sm">
           All keys of the account are rejected within five seconds, until the account is enabled again. To end a key

@@ -156,7 +156,7 @@ export function OneTimeLinkPanel({ email, url, until, onClose }: OneTimeLinkProp
   return (
     <Stack>
       <OneTimeSecret
-        label="Link"
+        label="One-time link"
         secret={url}
         about={
           <>

@@ -42,13 +42,13 @@ export const FAILURE_REASON_LABELS: Readonly<Record<FailureReason, string>> = {
 };
 
 /** Labels of reasons that only failed verifications and dead letters without a known reason have. */
-const OTHER_REASON_LABELS: Readonly<Record<string, string>> = {
+const REASON_LABELS_OF_OTHER_FAILURES: Readonly<Record<string, string>> = {
   challenge_mismatch: 'Response without the token',
   unknown: 'Unknown reason',
 };
 
 export function getReasonLabel(code: string): string {
-  return FAILURE_REASON_LABELS[code as FailureReason] ?? OTHER_REASON_LABELS[code] ?? code;
+  return FAILURE_REASON_LABELS[code as FailureReason] ?? REASON_LABELS_OF_OTHER_FAILURES[code] ?? code;
 }
 
 export const REPLAY_STATUS_LABELS: Readonly<Record<WebhookReplay['status'], StatusLabel>> = {

@@ -114,7 +114,7 @@ export const replaysQuery = (environment: Environment, endpointId: string | unde
       data?.some(({ status }) => status === 'running') ? POLL_INTERVAL_MS / 5 : POLL_INTERVAL_MS * 2,
   });
 
-interface MergedDeliveryList {
+interface RefreshedDeliveries {
   readonly rows: readonly WebhookDelivery[];
   /** Number of new deliveries that the list does not contain yet. */
   readonly newer: number;
@@ -124,7 +124,7 @@ interface MergedDeliveryList {
 export function mergeNewestDeliveries(
   read: readonly WebhookDelivery[],
   newest: readonly WebhookDelivery[],
-): MergedDeliveryList {
+): RefreshedDeliveries {
   const now = new Map(newest.map((delivery) => [delivery.id, delivery]));
   const known = new Set(read.map(({ id }) => id));
   const rows = read.map((delivery) => {

@@ -6,7 +6,7 @@ import type { ResourceConflict } from './guarded-write.ts';
 
 interface ConflictDialogProps<Thing> {
   readonly conflict: ResourceConflict<Thing> | undefined;
-  /** Name of the changed resource within a sentence, such as "the document". */
+  /** Changed resource, as the dialog names it: "the document". */
   readonly what: string;
   /** Fields of the resource that the user's decision depends on. */
   readonly fields: readonly (keyof Thing & string)[];

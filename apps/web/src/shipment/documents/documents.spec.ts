@@ -1,6 +1,6 @@
 import type { ShipmentDocument } from '@tracking/client';
 import { formatFileSize } from '../../values/files.ts';
-import { checkRequirements, groupDocumentVersions } from './documents.ts';
+import { decodeTextFile, checkRequirements, groupDocumentVersions } from './documents.ts';
 import {
   MAX_UPLOAD_BYTES,
   type TransferOptions,
@@ -63,6 +63,18 @@ it('fulfils a requirement with the best document, and ignores replaced, deleted 
   ]);
 });
 
+it('decodes text files in UTF-8 and UTF-16', () => {
+  const bytesOf = (text: string, bigEndian: boolean) => {
+    const bytes = new DataView(new ArrayBuffer(2 * text.length));
+    for (let n = 0; n < text.length; n += 1) bytes.setUint16(2 * n, text.charCodeAt(n), !bigEndian);
+    return bytes.buffer;
+  };
+  expect(decodeTextFile(new TextEncoder().encode('Köln').buffer)).toBe('Köln');
+  expect(decodeTextFile(bytesOf('\ufeffKöln', false))).toBe('Köln');
+  expect(decodeTextFile(bytesOf('\ufeffKöln', true))).toBe('Köln');
+  expect(decodeTextFile(new ArrayBuffer(0))).toBe('');
+});
+
 describe('a chosen file', () => {
   it.each([
     ['MAEU_BL_77.pdf', 'bill_of_lading'],
@@ -77,6 +89,12 @@ describe('a chosen file', () => {
   });
 
   it('determines the content type from the file extension', () => {
+    expect(['a.heic', 'a.WEBP', 'a.eml', 'a.msg'].map(getContentType)).toEqual([
+      'image/heic',
+      'image/webp',
+      'message/rfc822',
+      'application/vnd.ms-outlook',
+    ]);
     expect([getContentType('a.PDF'), getContentType('a.jpeg'), getContentType('a.exe'), getContentType('pdf')]).toEqual(
       ['application/pdf', 'image/jpeg', undefined, undefined],
     );

@@ -51,14 +51,23 @@ const PREVIEW_KINDS: Readonly<Partial<Record<ShipmentDocument['content_type'], P
   'application/pdf': 'pdf',
   'image/png': 'picture',
   'image/jpeg': 'picture',
+  'image/webp': 'picture',
   'text/plain': 'text',
   'text/csv': 'text',
   'application/xml': 'text',
+  'message/rfc822': 'text',
 };
 
 /** Returns the kind of preview for a document, or undefined if browsers cannot display its format. */
 export function getPreviewKind({ content_type }: Pick<ShipmentDocument, 'content_type'>): PreviewKind | undefined {
   return PREVIEW_KINDS[content_type];
+}
+
+/** Decodes the beginning of a text file: UTF-16 with a byte order mark, otherwise UTF-8. */
+export function decodeTextFile(bytes: ArrayBuffer): string {
+  const [first, second] = new Uint8Array(bytes);
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  return new TextDecoder(first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8').decode(bytes);
 }
 
 /**

@@ -10,7 +10,7 @@ import { useApiWrite } from '../../app/write.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { downloadFile, formatFileSize } from '../../values/files.ts';
 import { DOCUMENT_LABELS } from '../labels.ts';
-import { documentContentQuery, getPreviewKind } from './documents.ts';
+import { decodeTextFile, documentContentQuery, getPreviewKind } from './documents.ts';
 import classes from './preview.module.css';
 
 /** The code of the PDF viewer is loaded on demand, because the viewer is large and rarely needed. */
@@ -115,8 +115,8 @@ function TextPreview({ blob, name }: { readonly blob: Blob; readonly name: strin
     let isShown = true;
     void blob
       .slice(0, MAX_TEXT_PREVIEW_BYTES)
-      .text()
-      .then((read) => isShown && setText(read));
+      .arrayBuffer()
+      .then((bytes) => isShown && setText(decodeTextFile(bytes)));
     return () => {
       isShown = false;
     };

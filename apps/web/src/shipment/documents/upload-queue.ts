@@ -125,11 +125,16 @@ const CONTENT_TYPES: Readonly<Record<string, DocumentContentType>> = {
   jpeg: 'image/jpeg',
   tif: 'image/tiff',
   tiff: 'image/tiff',
+  heic: 'image/heic',
+  heif: 'image/heic',
+  webp: 'image/webp',
   csv: 'text/csv',
   txt: 'text/plain',
   xml: 'application/xml',
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  eml: 'message/rfc822',
+  msg: 'application/vnd.ms-outlook',
 };
 const ACCEPTED_EXTENSIONS = Object.keys(CONTENT_TYPES).map((ending) => `.${ending}`);
 

@@ -56,13 +56,13 @@ function EtaChangesTable({ changes }: { readonly changes: readonly EtaChange[] }
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {changes.map(({ reported_at, eta, slip_hours, source, milestone_id, reason_code }, index) => (
+          {changes.map(({ reported_at, eta, eta_precision, slip_hours, source, milestone_id, reason_code }, index) => (
             <Table.Tr key={`${reported_at} ${index}`}>
               <Table.Td>
                 <LocalTime value={reported_at} />
               </Table.Td>
               <Table.Td>
-                <PlaceTime value={eta} zone={zone} />
+                <PlaceTime value={eta} zone={zone} precision={eta_precision} />
               </Table.Td>
               <Table.Td>
                 <EtaSlip hours={slip_hours} />

@@ -6,8 +6,8 @@ import { QueryView } from '../../app/page.tsx';
 import { EXCEPTION_LABELS } from '../../exceptions/exception-labels.ts';
 import { useEnvironment } from '../../session/session.ts';
 import { getStatusLabel } from '../../shipments/shipment-facts.tsx';
-import { MilestoneLocation } from '../../values/place.tsx';
-import { LocalTime, localizeTimes } from '../../values/time.tsx';
+import { MilestoneLocation, usePlaces } from '../../values/place.tsx';
+import { ExpectedTime, LocalTime, localizeTimes } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS } from '../labels.ts';
 import { milestoneCodesQuery } from '../milestone/milestone-values.ts';
 import { TitledCard } from '../parts.tsx';
@@ -62,6 +62,9 @@ interface ExplainedValuesProps {
 
 function ExplainedValues({ explained, labels }: ExplainedValuesProps) {
   const { status, containers, milestones } = explained;
+  const { origin_port, destination_port } = useShipment();
+  const places = usePlaces([origin_port, destination_port]);
+  const ports = { etd: origin_port, atd: origin_port, eta: destination_port, ata: destination_port };
   const behind = (id: string | null) => milestones.find(({ milestone_id }) => milestone_id === id);
   const link = (id: string | null) => {
     const milestone = behind(id);
@@ -91,7 +94,7 @@ function ExplainedValues({ explained, labels }: ExplainedValuesProps) {
             <Table.Tr key={field}>
               <Table.Th scope="row">{getFieldPathLabel(field)}</Table.Th>
               <Table.Td>
-                <LocalTime value={explained[field].value} />
+                <ExpectedTime value={explained[field].value} zone={places.get(ports[field] ?? '')?.timezone} />
               </Table.Td>
               <Table.Td>{TIME_RULE_LABELS[explained[field].rule]}</Table.Td>
               <Table.Td>{link(explained[field].milestone_id)}</Table.Td>
@@ -128,6 +131,8 @@ interface ExplainedMilestonesProps {
 function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
   const [limit, setLimit] = useState(ROWS_PER_CLICK);
   const nextCount = Math.min(ROWS_PER_CLICK, milestones.length - limit);
+  const shown = milestones.slice(0, limit);
+  const places = usePlaces(shown.map(({ location }) => location));
   return (
     <>
       <Table.ScrollContainer minWidth={640}>
@@ -141,7 +146,7 @@ function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {milestones.slice(0, limit).map((milestone) => (
+            {shown.map((milestone) => (
               <Table.Tr key={milestone.milestone_id}>
                 <Table.Td>
                   <MilestoneLink id={milestone.milestone_id} label={labels.get(milestone.code) ?? milestone.code} />
@@ -150,7 +155,7 @@ function ExplainedMilestones({ milestones, labels }: ExplainedMilestonesProps) {
                   </Text>
                 </Table.Td>
                 <Table.Td>
-                  <LocalTime value={milestone.occurred_at} />
+                  <ExpectedTime value={milestone.occurred_at} zone={places.get(milestone.location ?? '')?.timezone} />
                   <Text size="xs" c="dimmed" component="div">
                     <MilestoneLocation name={milestone.location} />
                   </Text>

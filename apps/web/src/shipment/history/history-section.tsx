@@ -4,13 +4,21 @@ import { useState } from 'react';
 import { CopyText } from '../../app/copy.tsx';
 import { ErrorAlert, QueryView } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
+import { usePlaces } from '../../values/place.tsx';
 import { LocalTime } from '../../values/time.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import classes from './history-section.module.css';
-import { type HistoryEntry, historyQuery, describeHistoryEntry, formatActor } from './history-sentences.ts';
+import {
+  type FindZone,
+  type HistoryEntry,
+  historyQuery,
+  describeHistoryEntry,
+  formatActor,
+} from './history-sentences.ts';
 import { type Difference, formatFieldPath, formatStoredValue } from './value-labels.ts';
 
 export function HistorySection() {
+  const findZone = usePortZones();
   const history = useInfiniteQuery(historyQuery(useEnvironment(), useShipment().id));
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage } = history;
   return (
@@ -21,7 +29,9 @@ export function HistorySection() {
             All changes, newest first.
           </Text>
           <ol className={classes['entries']} aria-label="History">
-            {pages.flatMap(({ data }) => data.map((entry) => <HistoryRow key={entry.id} entry={entry} />))}
+            {pages.flatMap(({ data }) =>
+              data.map((entry) => <HistoryRow key={entry.id} entry={entry} findZone={findZone} />),
+            )}
           </ol>
           {isFetchNextPageError && <ErrorAlert error={error} reset={() => void fetchNextPage()} />}
           {isFetchingNextPage && (
@@ -43,10 +53,15 @@ export function HistorySection() {
 /** Maximum number of changed values that an entry shows before the user expands it. */
 const MAX_COLLAPSED_VALUES = 6;
 
+interface HistoryRowProps {
+  readonly entry: HistoryEntry;
+  readonly findZone: FindZone;
+}
+
 /** History entry: a sentence with the changed values. The JSON of the entry is shown when the user asks for it. */
-function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
+function HistoryRow({ entry, findZone }: HistoryRowProps) {
   const [showsRaw, setShowsRaw] = useState(false);
-  const { did, details, note } = describeHistoryEntry(entry);
+  const { did, details, note } = describeHistoryEntry(entry, findZone);
   return (
     <li className={classes['entry']}>
       <Text size="xs" c="dimmed" className={classes['at']}>
@@ -73,6 +88,22 @@ function HistoryRow({ entry }: { readonly entry: HistoryEntry }) {
   );
 }
 
+/** Returns a function that returns the time zone of the port of an expected time, by the path of the field. */
+function usePortZones(): FindZone {
+  const shipment = useShipment();
+  const { origin_port, destination_port, legs } = shipment;
+  const places = usePlaces([
+    origin_port,
+    destination_port,
+    ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port]),
+  ]);
+  return ([first = '', position, ...fields]) => {
+    const journey = first === 'legs' ? legs[Number(position) - 1] : shipment;
+    const isDeparture = (fields.at(-1) ?? first) === 'etd';
+    return places.get((isDeparture ? journey?.origin_port : journey?.destination_port) ?? '')?.timezone;
+  };
+}
+
 function ChangedValues({ details }: { readonly details: readonly Difference[] }) {
   const [showsAll, setShowsAll] = useState(false);
   if (details.length === 0) return null;
@@ -80,12 +111,12 @@ function ChangedValues({ details }: { readonly details: readonly Difference[] })
   return (
     <>
       <dl className={classes['details']}>
-        {shown.map(({ path, from, to }) => (
+        {shown.map(({ path, from, to, zone }) => (
           <div key={path.join(' ')}>
             <dt>{formatFieldPath(path)}</dt>
             <dd>
-              {from !== null && from !== undefined && <del>{formatStoredValue(from, path.at(-1))}</del>}{' '}
-              {formatStoredValue(to, path.at(-1))}
+              {from !== null && from !== undefined && <del>{formatStoredValue(from, path.at(-1), zone)}</del>}{' '}
+              {formatStoredValue(to, path.at(-1), zone)}
             </dd>
           </div>
         ))}

@@ -11,6 +11,11 @@ const MILESTONE = {
   classifier: 'actual',
   occurred_at: '2026-11-03T10:00:00.000Z',
 };
+const DAY_AT_AUCKLAND = {
+  occurred_at: '2026-12-09T10:59:59.999Z',
+  occurred_at_precision: 'day',
+  timezone: 'Pacific/Auckland',
+};
 const AT = formatInstant(MILESTONE.occurred_at);
 const BY_SYSTEM = { code: 'auto_cleared', note: null, by: { type: 'system', id: 'system' } };
 
@@ -47,6 +52,13 @@ it.each<[string, HistoryEntry, string]>([
       milestone: { from: { ...MILESTONE, classifier: 'estimated', location: 'CNSHA' }, to: null },
     }),
     `retracted “Vessel departed” (estimated) at CNSHA for ${AT}`,
+  ],
+  [
+    'an estimated day',
+    entry('milestone.recorded', {
+      milestone: { from: null, to: { ...MILESTONE, classifier: 'estimated', ...DAY_AT_AUCKLAND } },
+    }),
+    `recorded “Vessel departed” (estimated) for ${formatStoredValue('2026-12-09')}`,
   ],
   [
     'an exception that a user opened',
@@ -129,6 +141,26 @@ it.each([
   [{ type: 'system', id: 'whatever', name: null } as const, 'System'],
 ])('formats the path %o as %s', (actor, name) => {
   expect(formatActor(actor)).toBe(name);
+});
+
+it('shows whole days as the dates at the ports, without their precision', () => {
+  const { did } = describeHistoryEntry(
+    entry('shipment.updated', {
+      eta: { from: null, to: DAY_AT_AUCKLAND.occurred_at },
+      eta_precision: { from: 'time', to: 'day' },
+    }),
+    ([field]) => (field === 'eta' ? 'Pacific/Auckland' : undefined),
+  );
+  expect(did).toBe(`changed ETA to ${formatStoredValue('2026-12-09')}`);
+  const { details } = describeHistoryEntry(
+    entry('milestone.corrected', { milestone: { from: MILESTONE, to: { ...MILESTONE, ...DAY_AT_AUCKLAND } } }),
+  );
+  expect(details.filter(({ path: [name] }) => name !== 'timezone')).toMatchObject([
+    { path: ['occurred_at'], zone: 'Pacific/Auckland' },
+  ]);
+  expect(formatStoredValue(DAY_AT_AUCKLAND.occurred_at, 'occurred_at', 'Pacific/Auckland')).toBe(
+    formatStoredValue('2026-12-09'),
+  );
 });
 
 it('formats values with labels for codes, and “none” for empty values', () => {

@@ -3,6 +3,7 @@ import type { ItemOf } from '@tracking/client';
 import { RESOLUTION_LABELS, SEVERITY_LABELS } from '../../exceptions/exception-labels.ts';
 import { type Environment, getApiClient } from '../../session/api.ts';
 import { useEnvironment, useSession } from '../../session/session.ts';
+import { formatDate, getDayAtPlace } from '../../values/zones.ts';
 import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS } from '../labels.ts';
 import {
   type Difference,
@@ -42,6 +43,7 @@ const SHIPMENT_PART_KINDS = ['milestone', 'exception', 'document'] as const;
 /** Names of derived fields, which the history does not show. */
 const DERIVED_FIELDS: ReadonlySet<string> = new Set([
   'revision',
+  'reported_at',
   'recorded_at',
   'recorded_by',
   'superseded_at',
@@ -53,21 +55,33 @@ const DERIVED_FIELDS: ReadonlySet<string> = new Set([
   'download_url',
   'status_milestone_id',
   'sequence',
+  'occurred_at_precision',
+  'etd_precision',
+  'eta_precision',
+  'original_eta_precision',
 ]);
 
-export function describeHistoryEntry(entry: HistoryEntry): HistorySentence {
+/** Returns the time zone of the place of an expected time, by the path of the field. Undefined if it is unknown. */
+export type FindZone = (path: readonly string[]) => string | null | undefined;
+
+/**
+ * Describes a history entry.
+ * @param findZone finds the time zones of the shipment's own expected times, which the entry does not contain
+ */
+export function describeHistoryEntry(entry: HistoryEntry, findZone: FindZone = () => undefined): HistorySentence {
   const note = toNonEmptyText(entry.changes['note']?.to);
   const kind = SHIPMENT_PART_KINDS.find((one) => entry.changes[one] !== undefined);
   const sentenceOf =
-    kind === undefined ? describeShipmentChange(entry) : describePartChange(entry, entry.changes[kind] ?? {});
+    kind === undefined ? describeShipmentChange(entry, findZone) : describePartChange(entry, entry.changes[kind] ?? {});
   return note === undefined ? sentenceOf : { ...sentenceOf, note };
 }
 
-function describeShipmentChange({ type, changes }: HistoryEntry): HistorySentence {
+function describeShipmentChange({ type, changes }: HistoryEntry, findZone: FindZone): HistorySentence {
   const details = Object.entries(changes)
     .filter(([name]) => !DERIVED_FIELDS.has(name))
     .flatMap(([name, { from, to }]) => listDifferences(from, to, [name]))
-    .filter(({ path }) => path.at(-1) !== 'status_milestone_id');
+    .filter(({ path }) => !DERIVED_FIELDS.has(path.at(-1) ?? ''))
+    .map((difference) => ({ ...difference, zone: findZone(difference.path) }));
   if (type === 'shipment.created') return { did: 'created the shipment', details };
   if (type === 'shipment.cancelled') return { did: 'cancelled the shipment', details };
   if (type === 'shipment.reopened') return { did: 'reopened the shipment', details };
@@ -94,7 +108,9 @@ function describePartChange(entry: HistoryEntry, { from, to }: Change): HistoryS
 type PartSentence = (entry: HistoryEntry, part: Fields, changed: readonly Difference[]) => HistorySentence;
 
 const describeMilestoneChange: PartSentence = ({ type }, part, changed) => {
-  if (type === 'milestone.corrected') return { did: `corrected ${formatMilestone(part)}`, details: changed };
+  const zone = toNonEmptyText(part['timezone']);
+  const details = changed.map((difference) => ({ ...difference, zone }));
+  if (type === 'milestone.corrected') return { did: `corrected ${formatMilestone(part)}`, details };
   const did = type === 'milestone.retracted' ? 'retracted' : 'recorded';
   return { did: `${did} ${formatMilestone(part)}`, details: [] };
 };
@@ -166,8 +182,13 @@ function formatMilestone(part: Fields): string {
     `“${String(part['label'])}”${is}`,
     ...(container === undefined ? [] : [`of ${container}`]),
     ...(where === undefined ? [] : [`at ${where}`]),
-    ...(typeof part['occurred_at'] === 'string' ? [`for ${formatInstant(part['occurred_at'])}`] : []),
+    ...(typeof part['occurred_at'] === 'string' ? [`for ${formatMilestoneTime(part['occurred_at'], part)}`] : []),
   ].join(' ');
+}
+
+function formatMilestoneTime(occurred_at: string, { occurred_at_precision, timezone }: Fields): string {
+  if (occurred_at_precision !== 'day') return formatInstant(occurred_at);
+  return formatDate(getDayAtPlace(occurred_at, toNonEmptyText(timezone)));
 }
 
 function formatException(part: Fields): string {
@@ -187,10 +208,11 @@ function formatResolution(part: Fields): string {
 }
 
 /** Formats a changed value, such as "ETA from 3 Nov to 5 Nov". */
-function formatChange({ path, from, to }: Difference): string {
-  const field = path.at(-1);
-  if (from === null || from === undefined) return `${formatFieldPath(path)} to ${formatStoredValue(to, field)}`;
-  return `${formatFieldPath(path)} from ${formatStoredValue(from, field)} to ${formatStoredValue(to, field)}`;
+function formatChange({ path, from, to, zone }: Difference): string {
+  const [field, format] = [formatFieldPath(path), (value: unknown) => formatStoredValue(value, path.at(-1), zone)];
+  return from === null || from === undefined
+    ? `${field} to ${format(to)}`
+    : `${field} from ${format(from)} to ${format(to)}`;
 }
 
 const MAX_LISTED_FIELDS = 3;

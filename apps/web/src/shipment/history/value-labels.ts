@@ -4,6 +4,7 @@ import {
   RESOLUTION_LABELS,
   SEVERITY_LABELS,
 } from '../../exceptions/exception-labels.ts';
+import { findWholeDay, formatDate } from '../../values/zones.ts';
 import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 
 /** Converts the name of a field to a label, such as `free_days_left` to "Free days left". */
@@ -73,24 +74,30 @@ const ENUM_FIELDS: ReadonlySet<string> = new Set([
   'equipment',
 ]);
 
+/** Names of fields whose times can be the end of a whole day, of which only the date is shown. */
+const EXPECTED_TIME_FIELDS: ReadonlySet<string> = new Set(['etd', 'eta', 'original_eta', 'occurred_at']);
+
 const INSTANT_PATTERN = /^\d{4}-\d\d-\d\dT/;
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
 
-/** Formats a stored value for display. Times are in the user's time zone. */
-export function formatStoredValue(value: unknown, field = ''): string {
+/**
+ * Formats a stored value for display. Times are in the user's time zone.
+ * @param zone time zone of the place whose date a whole day is, if it is known
+ */
+export function formatStoredValue(value: unknown, field = '', zone?: string | null): string {
   if (value === null || value === undefined || value === '') return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'string') return formatTextValue(value, field);
-  if (Array.isArray(value)) return value.map((item) => formatStoredValue(item, field)).join(', ') || 'none';
+  if (typeof value === 'string') return formatTextValue(value, field, zone);
+  if (Array.isArray(value)) return value.map((item) => formatStoredValue(item, field, zone)).join(', ') || 'none';
   if (typeof value === 'object') return JSON.stringify(value);
   return String(value);
 }
 
-function formatTextValue(value: string, field: string): string {
+function formatTextValue(value: string, field: string, zone: string | null | undefined): string {
+  const isExpectedTime = EXPECTED_TIME_FIELDS.has(field);
+  const date = DATE_PATTERN.test(value) ? value : isExpectedTime ? findWholeDay(value, zone) : undefined;
+  if (date !== undefined) return formatDate(date);
   if (INSTANT_PATTERN.test(value)) return formatInstant(value);
-  if (DATE_PATTERN.test(value)) {
-    return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(value));
-  }
   return ENUM_FIELDS.has(field) ? (VALUE_LABELS[value] ?? toReadableLabel(value)) : value;
 }
 
@@ -103,6 +110,8 @@ export interface Difference {
   readonly path: readonly string[];
   readonly from: unknown;
   readonly to: unknown;
+  /** IANA time zone of the place, if the value is an expected time. Undefined if it is unknown. */
+  readonly zone?: string | null | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -123,18 +132,18 @@ export function listDifferences(from: unknown, to: unknown, path: readonly strin
 
 /** Returns the fields of an object, or the items of a list by key. Returns undefined for other values. */
 function toComparableFields(value: unknown): Fields | undefined {
-  if (Array.isArray(value)) return value.some(isObject) ? Object.fromEntries(value.map(toNamedItem)) : undefined;
-  return isObject(value) ? value : undefined;
+  if (Array.isArray(value)) return value.some(isJsonObject) ? Object.fromEntries(value.map(toNamedItem)) : undefined;
+  return isJsonObject(value) ? value : undefined;
 }
 
 function toNamedItem(item: unknown, index: number): readonly [string, unknown] {
-  const name = isObject(item)
+  const name = isJsonObject(item)
     ? IDENTIFYING_FIELDS.map((field) => item[field]).find((value) => typeof value === 'string')
     : undefined;
   return [typeof name === 'string' ? name : String(index + 1), item];
 }
 
-function isObject(value: unknown): value is Fields {
+function isJsonObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -8,7 +8,7 @@ import { QueryView } from '../../app/page.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import type { Environment } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { USER_TIME_ZONE, formatInstantInZone } from '../../values/zones.ts';
+import { USER_TIME_ZONE, findWholeDay, formatDate, formatInstantInZone, isDateOnly } from '../../values/zones.ts';
 import {
   ResourceChangedError,
   type VersionedResource,
@@ -98,7 +98,7 @@ function CorrectionForm({
       correct.reset();
     };
     return (
-      <MilestoneConflict
+      <MilestoneConflictPanel
         before={seen.thing}
         theirs={theirs.thing}
         mine={buildCorrections(seen.thing, form.values, zone)}
@@ -135,7 +135,7 @@ function CorrectionForm({
   );
 }
 
-interface MilestoneConflictProps {
+interface MilestoneConflictPanelProps {
   readonly before: Milestone;
   readonly theirs: Milestone;
   readonly mine: MilestoneChanges;
@@ -146,7 +146,7 @@ interface MilestoneConflictProps {
 }
 
 /** Shows that another user has corrected or retracted the milestone since the form was opened. */
-function MilestoneConflict({ before, theirs, mine, onClose, ...choice }: MilestoneConflictProps) {
+function MilestoneConflictPanel({ before, theirs, mine, onClose, ...choice }: MilestoneConflictPanelProps) {
   const history = useQuery(milestoneHistoryQuery(useEnvironment(), useShipment().id, theirs));
   const who = history.data?.[0]?.actor.name;
   if (theirs.retracted_at !== null) {
@@ -175,7 +175,8 @@ function MilestoneConflict({ before, theirs, mine, onClose, ...choice }: Milesto
 }
 
 function formatMilestoneFieldWithTime(milestone: Milestone, field: MilestoneField): string {
-  return field === 'occurred_at'
-    ? formatInstantInZone(milestone.occurred_at, USER_TIME_ZONE)
-    : formatMilestoneField(milestone, field);
+  if (field !== 'occurred_at') return formatMilestoneField(milestone, field);
+  const { occurred_at, timezone } = milestone;
+  const date = isDateOnly(occurred_at) ? occurred_at : findWholeDay(occurred_at, timezone);
+  return date === undefined ? formatInstantInZone(occurred_at, USER_TIME_ZONE) : formatDate(date);
 }

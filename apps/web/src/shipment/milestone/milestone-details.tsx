@@ -7,7 +7,7 @@ import { confirmAction } from '../../app/overlays.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { PermissionGate } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { MilestoneLocation, PlaceTime, usePlaces } from '../../values/place.tsx';
+import { MilestoneLocation, MilestoneTime, usePlaces } from '../../values/place.tsx';
 import { LocalTime } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS, getReasonLabel } from '../labels.ts';
 import { useGuardedWrite } from '../concurrent-changes/guarded-write.ts';
@@ -59,20 +59,26 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
       )}
       {retracted_at === null && superseded_at !== null && (
         <Alert title="This milestone was replaced">
-          A newer estimate replaced this milestone at this time: <LocalTime value={superseded_at} />
+          A later report replaced this milestone at this time: <LocalTime value={superseded_at} />
         </Alert>
       )}
       <FactList
         facts={[
-          ['Time', <PlaceTime key="when" value={milestone.occurred_at} zone={zone} />],
+          ['Time', <MilestoneTime key="when" milestone={milestone} zone={zone} />],
           ['Location', <MilestoneLocation key="where" name={location} />],
           ['Container', milestone.container_number ?? 'All containers'],
           ['Source', getSourceLabel(milestone)],
           ['Reason', milestone.reason_code && getReasonLabel(milestone.reason_code)],
           ['Vessel', milestone.vessel],
           ['Voyage', milestone.voyage],
+          ['IMO number', milestone.imo],
+          ['Terminal', milestone.terminal],
+          ['Coordinates', formatCoordinates(milestone)],
+          ['Pieces', formatNumber(milestone.pieces)],
+          ['Temperature', formatNumber(milestone.temperature_celsius, ' °C')],
           ['Note', milestone.note],
           ['Your reference', milestone.external_id],
+          ['Reported', <LocalTime key="reported" value={milestone.reported_at} />],
           ['Recorded', <LocalTime key="recorded" value={milestone.recorded_at} />],
         ]}
       />
@@ -100,6 +106,14 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
       </Modal>
     </Stack>
   );
+}
+
+function formatNumber(value: number | null, unit = ''): string | null {
+  return value === null ? null : `${value}${unit}`;
+}
+
+function formatCoordinates({ latitude, longitude }: Milestone): string | null {
+  return latitude === null || longitude === null ? null : `${latitude}, ${longitude}`;
 }
 
 function MilestoneActions({ milestone, onCorrect }: { readonly milestone: Milestone; readonly onCorrect: () => void }) {
@@ -164,5 +178,7 @@ function MilestoneChangeItem({ change: { at, actor, from, to } }: { readonly cha
 }
 
 function renderMilestoneField(milestone: Milestone, field: keyof typeof MILESTONE_FIELD_LABELS) {
-  return field === 'occurred_at' ? <LocalTime value={milestone.occurred_at} /> : formatMilestoneField(milestone, field);
+  if (field !== 'occurred_at') return formatMilestoneField(milestone, field);
+  if (milestone.occurred_at_precision === 'time') return <LocalTime value={milestone.occurred_at} />;
+  return <MilestoneTime milestone={milestone} zone={null} />;
 }

@@ -1,4 +1,14 @@
-import { Autocomplete, Group, SegmentedControl, Select, Stack, Text, TextInput, Textarea } from '@mantine/core';
+import {
+  Autocomplete,
+  Checkbox,
+  Group,
+  SegmentedControl,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+  Textarea,
+} from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -7,7 +17,15 @@ import { useEnvironment, useHasPermission } from '../../session/session.ts';
 import { usePlaces } from '../../values/place.tsx';
 import { placeSearchQuery } from '../../values/places.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
-import { USER_TIME_ZONE, DATE_TIME_LIMITS, toInstant, formatInstantInZone, toWallClock } from '../../values/zones.ts';
+import {
+  USER_TIME_ZONE,
+  DATE_LIMITS,
+  DATE_TIME_LIMITS,
+  isDateOnly,
+  toInstant,
+  formatInstantInZone,
+  toWallClock,
+} from '../../values/zones.ts';
 import { CLASSIFIER_LABELS, type Classifier, REASON_OPTIONS, SOURCE_LABELS, type Source } from '../labels.ts';
 import { useShipment } from '../shipment-queries.ts';
 import { type MilestoneValues, buildCodeOptions, milestoneCodesQuery } from './milestone-values.ts';
@@ -67,6 +85,18 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: MilestoneInput
         <TextInput {...form.getInputProps('vessel')} label="Vessel" />
         <TextInput {...form.getInputProps('voyage')} label="Voyage, flight, train or trip number" />
       </Group>
+      <Group grow align="start">
+        <TextInput {...form.getInputProps('imo')} label="IMO number" />
+        <TextInput {...form.getInputProps('terminal')} label="Terminal" />
+      </Group>
+      <Group grow align="start">
+        <TextInput {...form.getInputProps('latitude')} label="Latitude" inputMode="decimal" />
+        <TextInput {...form.getInputProps('longitude')} label="Longitude" inputMode="decimal" />
+      </Group>
+      <Group grow align="start">
+        <TextInput {...form.getInputProps('pieces')} label="Pieces" inputMode="numeric" />
+        <TextInput {...form.getInputProps('temperature_celsius')} label="Temperature (°C)" inputMode="decimal" />
+      </Group>
       <SearchSelect
         {...form.getInputProps('reason_code')}
         value={form.values.reason_code}
@@ -106,7 +136,10 @@ function listSelectableContainers(numbers: readonly string[], corrects: Mileston
 function TimeFields({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects'>) {
   const { location, occurred_at } = form.values;
   const there = usePlaces([location.trim()]).get(location.trim())?.timezone;
-  const at = toInstant(occurred_at, zone);
+  const isDate = isDateOnly(occurred_at);
+  const at = isDate ? undefined : toInstant(occurred_at, zone);
+  const switchForm = (toDate: boolean) =>
+    form.setFieldValue('occurred_at', toDate ? occurred_at.slice(0, 10) : `${occurred_at}T00:00`);
   const zones = [...new Set([...(there == null ? [] : [there]), zone, USER_TIME_ZONE, 'UTC'])];
   const labels: Readonly<Record<string, string>> = {
     UTC: 'UTC',
@@ -119,11 +152,12 @@ function TimeFields({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects
         <TextInput
           {...form.getInputProps('occurred_at')}
           label="Time"
-          type="datetime-local"
-          {...DATE_TIME_LIMITS}
+          type={isDate ? 'date' : 'datetime-local'}
+          {...(isDate ? DATE_LIMITS : DATE_TIME_LIMITS)}
           required
         />
         <Select
+          disabled={isDate}
           label="Time zone"
           value={zone}
           onChange={(value) => value !== null && onZone(value)}
@@ -131,6 +165,16 @@ function TimeFields({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects
           allowDeselect={false}
         />
       </Group>
+      {(isDate || form.values.classifier !== 'actual') && (
+        <Checkbox
+          size="xs"
+          label="Date only"
+          description="Whole day at the location"
+          checked={isDate}
+          disabled={occurred_at === ''}
+          onChange={({ currentTarget }) => switchForm(currentTarget.checked)}
+        />
+      )}
       {at !== undefined && zone !== USER_TIME_ZONE && (
         <Text size="xs" c="dimmed">
           {`${formatInstantInZone(at, USER_TIME_ZONE)} in your time zone`}
@@ -147,7 +191,7 @@ function TimeFields({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects
 function LocationField({ form, zone, onZone }: Omit<MilestoneInputsProps, 'corrects'>) {
   const environment = useEnvironment();
   const followPlace = (there: string) => {
-    const at = toInstant(form.values.occurred_at, zone);
+    const at = isDateOnly(form.values.occurred_at) ? undefined : toInstant(form.values.occurred_at, zone);
     if (at === undefined) return;
     form.setFieldValue('occurred_at', toWallClock(at, there));
     form.resetTouched();

@@ -1,4 +1,4 @@
-import type { Milestone } from '@tracking/client';
+import { buildMilestone } from './build-milestone.ts';
 import {
   createEmptyMilestoneValues,
   toMilestoneRequestBody,
@@ -7,29 +7,7 @@ import {
 } from './milestone-values.ts';
 
 const ZONE = 'Asia/Shanghai';
-const recorded: Milestone = {
-  id: 'mil_1',
-  shipment_id: 'shp_1',
-  code: 'vessel_departed',
-  label: 'Vessel departed',
-  sequence: 60,
-  classifier: 'actual',
-  occurred_at: '2026-11-24T06:00:42.000Z',
-  location: 'CNSHA',
-  timezone: ZONE,
-  source: 'carrier',
-  reason_code: null,
-  external_id: null,
-  container_number: null,
-  vessel: 'Maersk Honam',
-  voyage: null,
-  note: null,
-  recorded_at: '2026-11-24T06:10:00.000Z',
-  recorded_by: { type: 'system', id: 'system' },
-  retracted_at: null,
-  superseded_at: null,
-  revision: 1,
-};
+const recorded = buildMilestone({ location: 'CNSHA', timezone: ZONE, vessel: 'Maersk Honam' });
 
 describe('the milestone form', () => {
   it('sends the filled fields, with the time in UTC', () => {
@@ -70,4 +48,40 @@ describe('the milestone form', () => {
       expect(toMilestoneRequestBody(values, ZONE).occurred_at ?? '').toBe(typed);
     },
   );
+
+  it('sends position, terminal, IMO number, pieces and temperature, and their corrections', () => {
+    const blank = createEmptyMilestoneValues('2026-11-24T06:00:00Z', ZONE);
+    const typed = { terminal: ' Yangshan ', imo: '9321483', latitude: '31,3665', longitude: '121.6158', pieces: '12' };
+    const sent = toMilestoneRequestBody({ ...blank, code: 'gated_in', ...typed, temperature_celsius: '-18.5' }, ZONE);
+    const details = {
+      terminal: 'Yangshan',
+      imo: '9321483',
+      latitude: 31.3665,
+      longitude: 121.6158,
+      pieces: 12,
+      temperature_celsius: -18.5,
+    };
+    expect(sent).toMatchObject(details);
+
+    const stored = buildMilestone(details);
+    const values = toMilestoneFormValues(stored, ZONE);
+    expect(buildCorrections(stored, values, ZONE)).toEqual({});
+    expect(buildCorrections(stored, { ...values, terminal: '', pieces: '0', latitude: 'north' }, ZONE)).toEqual({
+      terminal: null,
+      pieces: 0,
+      latitude: 'north',
+    });
+  });
+
+  it('sends a whole day as its date, and keeps an unchanged one', () => {
+    const blank = createEmptyMilestoneValues('2026-11-24T06:00:00Z', ZONE);
+    const values = { ...blank, code: 'vessel_arrived', classifier: 'estimated' as const, occurred_at: '2026-12-09' };
+    expect(toMilestoneRequestBody(values, ZONE).occurred_at).toBe('2026-12-09');
+    const day = { occurred_at_precision: 'day', timezone: 'America/Los_Angeles' } as const;
+    const expected = buildMilestone({ classifier: 'estimated', occurred_at: '2026-12-10T07:59:59.999Z', ...day });
+    expect(toMilestoneFormValues(expected, ZONE).occurred_at).toBe('2026-12-09');
+    expect(buildCorrections(expected, toMilestoneFormValues(expected, ZONE), ZONE)).toEqual({});
+    const moved = { ...toMilestoneFormValues(expected, ZONE), occurred_at: '2026-12-11' };
+    expect(buildCorrections(expected, moved, ZONE)).toEqual({ occurred_at: '2026-12-11' });
+  });
 });

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { BodyOf, ItemOf, Milestone, MilestoneFields, Shipment, components } from '@tracking/client';
 import { type Environment, getApiClient } from '../../session/api.ts';
-import { toInstant, toWallClock } from '../../values/zones.ts';
+import { getDayAtPlace, isDateOnly, toInstant, toWallClock } from '../../values/zones.ts';
 import {
   CLASSIFIER_LABELS,
   type Classifier,
@@ -17,7 +17,7 @@ import { parseVersionFromETag } from '../shipment-queries.ts';
 export interface MilestoneValues {
   readonly code: string;
   readonly classifier: Classifier;
-  /** Local time in the time zone of the form, such as `2026-11-21T10:30`. */
+  /** Local time in the time zone of the form, such as `2026-11-21T10:30`, or a date of a whole day at the place. */
   readonly occurred_at: string;
   readonly location: string;
   readonly container_number: string | null;
@@ -27,32 +27,49 @@ export interface MilestoneValues {
   readonly voyage: string;
   readonly note: string;
   readonly external_id: string;
+  readonly terminal: string;
+  readonly imo: string;
+  /** Numbers as the user typed them. */
+  readonly latitude: string;
+  readonly longitude: string;
+  readonly pieces: string;
+  readonly temperature_celsius: string;
 }
 export type MilestoneChanges = BodyOf<'correctMilestone'>;
+
+const NUMBER_FIELDS = ['latitude', 'longitude', 'pieces', 'temperature_celsius'] as const;
 
 /** Milestone fields that a correction can change, except the time. */
 const CORRECTABLE_FIELDS = [
   ...(['code', 'classifier', 'location', 'container_number', 'reason_code'] as const),
-  ...(['vessel', 'voyage', 'note', 'external_id'] as const),
+  ...(['vessel', 'voyage', 'note', 'external_id', 'terminal', 'imo'] as const),
+  ...NUMBER_FIELDS,
 ] as const;
 
 export function createEmptyMilestoneValues(now: string, zone: string): MilestoneValues {
-  const texts = { code: '', location: '', vessel: '', voyage: '', note: '', external_id: '' };
+  const texts = { code: '', location: '', vessel: '', voyage: '', note: '', external_id: '', terminal: '', imo: '' };
+  const numbers = { latitude: '', longitude: '', pieces: '', temperature_celsius: '' };
   const choices = { classifier: 'actual', source: 'manual', container_number: null, reason_code: null } as const;
-  return { ...texts, ...choices, occurred_at: toWallClock(now, zone) };
+  return { ...texts, ...numbers, ...choices, occurred_at: toWallClock(now, zone) };
 }
 
 export function toMilestoneFormValues(milestone: Milestone, zone: string): MilestoneValues {
   const { code, classifier, container_number, source, reason_code } = milestone;
-  const text = (value: string | null) => value ?? '';
+  const text = (value: string | number | null) => String(value ?? '');
   return {
     ...{ code, classifier, container_number, source, reason_code },
-    occurred_at: toWallClock(milestone.occurred_at, zone),
+    occurred_at: toFormTime(milestone, zone),
     location: text(milestone.location),
     vessel: text(milestone.vessel),
     voyage: text(milestone.voyage),
     note: text(milestone.note),
     external_id: text(milestone.external_id),
+    terminal: text(milestone.terminal),
+    imo: text(milestone.imo),
+    latitude: text(milestone.latitude),
+    longitude: text(milestone.longitude),
+    pieces: text(milestone.pieces),
+    temperature_celsius: text(milestone.temperature_celsius),
   };
 }
 
@@ -60,7 +77,9 @@ export function toMilestoneFormValues(milestone: Milestone, zone: string): Miles
 export function toMilestoneRequestBody(values: MilestoneValues, zone: string): MilestoneFields {
   const entries = Object.entries({ ...values, occurred_at: toInstantIfValid(values.occurred_at, zone) });
   return Object.fromEntries(
-    entries.filter(([, value]) => value !== '' && value !== null).map(([name, value]) => [name, trimOrNull(value)]),
+    entries
+      .filter(([, value]) => value !== '' && value !== null)
+      .map(([name, value]) => [name, toFieldValue(name, value)]),
   ) as unknown as MilestoneFields;
 }
 
@@ -69,21 +88,37 @@ export function toMilestoneRequestBody(values: MilestoneValues, zone: string): M
  * time is unchanged, its seconds are kept.
  */
 export function buildCorrections(before: Milestone, values: MilestoneValues, zone: string): MilestoneChanges {
-  const changed = CORRECTABLE_FIELDS.map((name) => [name, trimOrNull(values[name]) || null] as const).filter(
+  const changed = CORRECTABLE_FIELDS.map((name) => [name, toFieldValue(name, values[name])] as const).filter(
     ([name, value]) => value !== before[name],
   );
-  const isSameTime = values.occurred_at === toWallClock(before.occurred_at, zone);
+  const isSameTime = values.occurred_at === toFormTime(before, zone);
   const occurred_at = isSameTime ? undefined : toInstantIfValid(values.occurred_at, zone);
   return { ...Object.fromEntries(changed), ...(occurred_at !== undefined && { occurred_at }) } as MilestoneChanges;
 }
 
-function trimOrNull(value: string | null): string | null {
-  return typeof value === 'string' ? value.trim() : value;
+/**
+ * Converts a form value to the value of the field; null if it is empty. Returns text that is not a number as it is, so
+ * that the API reports the error.
+ */
+function toFieldValue(name: string, value: string | null): string | number | null {
+  const text = value?.trim() ?? '';
+  if (text === '') return null;
+  const number = isNumberField(name) ? Number(text.replace(',', '.')) : NaN;
+  return Number.isNaN(number) ? text : number;
 }
 
-/** Converts a local time to UTC. Returns an invalid time as it is, so that the API reports the error. */
+function isNumberField(name: string): boolean {
+  return NUMBER_FIELDS.some((field) => field === name);
+}
+
+/** Returns the time of a milestone as the form shows it: a local time, or the date of a whole day. */
+function toFormTime({ occurred_at, occurred_at_precision, timezone }: Milestone, zone: string): string {
+  return occurred_at_precision === 'day' ? getDayAtPlace(occurred_at, timezone) : toWallClock(occurred_at, zone);
+}
+
+/** Converts a local time to UTC. Returns a date and an invalid time as they are; the API reports errors. */
 function toInstantIfValid(wallClock: string, zone: string): string {
-  return toInstant(wallClock, zone) ?? wallClock;
+  return isDateOnly(wallClock) ? wallClock : (toInstant(wallClock, zone) ?? wallClock);
 }
 
 /** Labels of the milestone fields that a correction can change. */
@@ -99,6 +134,12 @@ export const MILESTONE_FIELD_LABELS = {
   note: 'Note',
   external_id: 'Your reference',
   timezone: 'Time zone',
+  terminal: 'Terminal',
+  imo: 'IMO number',
+  latitude: 'Latitude',
+  longitude: 'Longitude',
+  pieces: 'Pieces',
+  temperature_celsius: 'Temperature (°C)',
 } as const satisfies Partial<Record<keyof Milestone, string>>;
 export type MilestoneField = keyof typeof MILESTONE_FIELD_LABELS;
 type CorrectableFields = Pick<Milestone, MilestoneField>;
@@ -120,7 +161,7 @@ export function formatMilestoneField(
   if (field === 'code') return milestone.label;
   if (field === 'classifier') return CLASSIFIER_LABELS[milestone.classifier];
   if (field === 'reason_code' && milestone.reason_code !== null) return getReasonLabel(milestone.reason_code);
-  return value;
+  return String(value);
 }
 
 export function getSourceLabel({ source }: Pick<Milestone, 'source'>): string {

@@ -8,8 +8,8 @@ import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { MilestoneLocation, usePlaces } from '../../values/place.tsx';
-import { LocalTime } from '../../values/time.tsx';
-import { getDateInZone, formatDate } from '../../values/zones.ts';
+import { CalendarDate, LocalTime } from '../../values/time.tsx';
+import { getDateInZone } from '../../values/zones.ts';
 import { milestonesQuery, useShipment } from '../shipment-queries.ts';
 import {
   type Container,
@@ -131,7 +131,7 @@ function FreeTimeCell({ container, free }: { readonly container: Container; read
         {formatFreeTime(free)}
       </Badge>
       <Text size="xs" c="dimmed">
-        {FREE_TIME_LABELS[free.kind]}, <time dateTime={free.until}>{formatDate(free.until)}</time>
+        {FREE_TIME_LABELS[free.kind]}, <CalendarDate date={free.until} />
       </Text>
     </>
   );

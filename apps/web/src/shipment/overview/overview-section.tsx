@@ -8,7 +8,7 @@ import { TitledCard, FactList } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import { ContainersTable } from './containers-table.tsx';
 import classes from './overview-section.module.css';
-import { type StopTimes, type Leg, type JourneyStop, listStops } from './overview-values.ts';
+import { type EstimatedAndActualTime, type Leg, type JourneyStop, listStops } from './overview-values.ts';
 
 /** Section with the journey, the containers, the parties and the references of the shipment. */
 export function OverviewSection() {
@@ -50,7 +50,7 @@ function JourneyStops() {
           <Text size="xs" c="dimmed" component="div">
             {STOP_STATE_LABELS[stop.state]}
           </Text>
-          <StopTimes stop={stop} zone={places.get(stop.place ?? '')?.timezone} />
+          <JourneyStopTimes stop={stop} zone={places.get(stop.place ?? '')?.timezone} />
           {stop.onward !== undefined && <NextLeg leg={stop.onward} />}
         </li>
       ))}
@@ -58,7 +58,7 @@ function JourneyStops() {
   );
 }
 
-function StopTimes({
+function JourneyStopTimes({
   stop: { arrival, departure },
   zone,
 }: {
@@ -75,16 +75,16 @@ function StopTimes({
 
 interface StopTimeProps {
   readonly name: string;
-  readonly when: StopTimes;
+  readonly when: EstimatedAndActualTime;
   readonly zone: string | null | undefined;
 }
 
-function StopTime({ name, when: { estimated, actual }, zone }: StopTimeProps) {
+function StopTime({ name, when: { estimated, estimatedPrecision, actual }, zone }: StopTimeProps) {
   return (
     <div>
       <dt>{actual === null ? `${name}, estimated` : name}</dt>
       <dd>
-        <PlaceTime value={actual ?? estimated} zone={zone} />
+        <PlaceTime value={actual ?? estimated} zone={zone} precision={actual === null ? estimatedPrecision : 'time'} />
       </dd>
     </div>
   );

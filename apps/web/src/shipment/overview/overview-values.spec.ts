@@ -14,7 +14,7 @@ import {
 describe('the stops of a journey', () => {
   const leg = (origin_port: string, destination_port: string, more: Partial<Leg> = {}): Leg => ({
     ...{ mode: 'ocean', carrier_scac: null, vessel: null, voyage: null, origin_port, destination_port },
-    ...{ etd: null, eta: null, atd: null, ata: null, ...more },
+    ...{ etd: null, etd_precision: 'time', eta: null, eta_precision: 'time', atd: null, ata: null, ...more },
   });
   const places = (legs: readonly Leg[]) => listStops(legs).map(({ place, state }) => [place, state]);
 

@@ -5,8 +5,9 @@ import { isInEffect } from '../timeline/timeline-rows.ts';
 export type Leg = Shipment['legs'][number];
 
 /** Estimated and actual time of an arrival or departure. */
-export interface StopTimes {
+export interface EstimatedAndActualTime {
   readonly estimated: string | null;
+  readonly estimatedPrecision: Leg['eta_precision'];
   readonly actual: string | null;
 }
 
@@ -14,9 +15,9 @@ export interface StopTimes {
 export interface JourneyStop {
   readonly place: string | null;
   /** Arrival at the stop. Undefined if no leg ends at the stop. */
-  readonly arrival: StopTimes | undefined;
+  readonly arrival: EstimatedAndActualTime | undefined;
   /** Departure from the stop. Undefined if no leg starts at the stop. */
-  readonly departure: StopTimes | undefined;
+  readonly departure: EstimatedAndActualTime | undefined;
   /** Leg of the journey that starts at this stop. */
   readonly onward: Leg | undefined;
   /** Position of the goods relative to the stop: departed from it, at it, or before it. */
@@ -32,9 +33,9 @@ type Where = Omit<JourneyStop, 'state'>;
 export function listStops(legs: readonly Leg[]): JourneyStop[] {
   const stops = legs.flatMap((leg, index): Where[] => {
     const before = legs[index - 1];
-    const departure = { estimated: leg.etd, actual: leg.atd };
+    const departure = { estimated: leg.etd, estimatedPrecision: leg.etd_precision, actual: leg.atd };
     const isSame = before !== undefined && before.destination_port === leg.origin_port;
-    const arrival = before && { estimated: before.eta, actual: before.ata };
+    const arrival = before && toArrival(before);
     if (before === undefined || isSame) return [{ place: leg.origin_port, arrival, departure, onward: leg }];
     return [
       { place: before.destination_port, arrival, departure: undefined, onward: undefined },
@@ -44,11 +45,15 @@ export function listStops(legs: readonly Leg[]): JourneyStop[] {
   const last = legs.at(-1);
   const end = last && {
     place: last.destination_port,
-    arrival: { estimated: last.eta, actual: last.ata },
+    arrival: toArrival(last),
     departure: undefined,
     onward: undefined,
   };
   return addStopStates(end === undefined ? stops : [...stops, end]);
+}
+
+function toArrival({ eta, eta_precision, ata }: Leg): EstimatedAndActualTime {
+  return { estimated: eta, estimatedPrecision: eta_precision, actual: ata };
 }
 
 function addStopStates(stops: readonly Where[]): JourneyStop[] {

@@ -1,4 +1,5 @@
 import type { Milestone } from '@tracking/client';
+import { buildMilestone } from '../milestone/build-milestone.ts';
 import { calculateDelayHours, buildTimelineRows } from './timeline-rows.ts';
 
 let count = 0;
@@ -10,26 +11,17 @@ function milestone(
 ): Milestone {
   count += 1;
   const occurred_at = `2026-11-${String(day).padStart(2, '0')}T08:00:00.000Z`;
-  const nothing = { external_id: null, reason_code: null, vessel: null, voyage: null, note: null, timezone: null };
-  return {
-    ...nothing,
+  return buildMilestone({
     id: `mil_${count}`,
-    shipment_id: 'shp_1',
     code,
     label: code,
     sequence: 10,
     classifier,
     occurred_at,
     location: 'NLRTM',
-    source: 'carrier',
-    container_number: null,
     recorded_at: occurred_at,
-    recorded_by: { type: 'system', id: 'system' },
-    retracted_at: null,
-    superseded_at: null,
-    revision: 1,
     ...more,
-  };
+  });
 }
 const standing = { past: false } as const;
 

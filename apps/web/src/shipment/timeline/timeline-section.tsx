@@ -7,7 +7,7 @@ import { LazySelect, createOnDemandComponent } from '../../app/lazy.tsx';
 import { QueryView } from '../../app/page.tsx';
 import { useEnvironment } from '../../session/session.ts';
 import { formatDelay } from '../../shipments/shipment-facts.tsx';
-import { MilestoneLocation, PlaceTime, usePlaces } from '../../values/place.tsx';
+import { MilestoneLocation, MilestoneTime, usePlaces } from '../../values/place.tsx';
 import { SOURCE_LABELS } from '../labels.ts';
 import { type TimelineSearch, milestonesQuery, useShipment } from '../shipment-queries.ts';
 import { type TimelineRow, calculateDelayHours, isInEffect, buildTimelineRows } from './timeline-rows.ts';
@@ -57,7 +57,7 @@ export function TimelineSection() {
               onClose={() => change({ milestone: undefined })}
               position="right"
               size="md"
-              title="Milestone"
+              title="Milestone details"
               closeButtonProps={{ 'aria-label': 'Close milestone details' }}
             >
               <OpenedMilestoneDetails milestone={all.find(({ id }) => id === search.milestone)} />
@@ -160,7 +160,7 @@ function MilestoneCell({ milestones, zone, slip, ...cell }: MilestoneCellProps) 
             className={classes['open']}
             aria-label={`Open ${milestone.label} (${milestone.classifier})`}
           >
-            <PlaceTime value={milestone.occurred_at} zone={milestone.timezone ?? zone} />
+            <MilestoneTime milestone={milestone} zone={zone} />
           </Link>
           <Text size="xs" c="dimmed" component="span">
             {SOURCE_LABELS[milestone.source]}

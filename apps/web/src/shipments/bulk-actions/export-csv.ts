@@ -1,5 +1,7 @@
 import type { Shipment } from '@tracking/client';
+import type { Environment } from '../../session/api.ts';
 import { createCsvWriter } from '../../values/files.ts';
+import { loadPortZones, toTimeOrDate } from '../../values/places.ts';
 import { mapPlainFields } from '../plain-fields.ts';
 
 /**
@@ -7,6 +9,7 @@ import { mapPlainFields } from '../plain-fields.ts';
  * apostrophe.
  */
 export async function exportCsv(
+  environment: Environment,
   pages: AsyncIterable<readonly Shipment[]> | Iterable<readonly Shipment[]>,
   onProgress: (count: number) => void = () => undefined,
 ): Promise<void> {
@@ -14,6 +17,7 @@ export async function exportCsv(
   const parts = [write([CSV_HEADER])];
   let count = 0;
   for await (const page of pages) {
+    await loadPortZones(environment, page.flatMap(listPortsOfDays));
     if (page.length > 0) parts.push(write(page.map(buildCsvRow)));
     count += page.length;
     onProgress(count);
@@ -22,6 +26,14 @@ export async function exportCsv(
     new Blob(parts, { type: 'text/csv;charset=utf-8' }),
     `shipments-${new Date().toISOString().slice(0, 10)}.csv`,
   );
+}
+
+/** Lists the ports whose time zones are needed to export whole days as dates. */
+function listPortsOfDays(shipment: Shipment): readonly (string | null)[] {
+  return [
+    shipment.etd_precision === 'day' ? shipment.origin_port : null,
+    [shipment.eta_precision, shipment.original_eta_precision].includes('day') ? shipment.destination_port : null,
+  ];
 }
 
 function downloadCsvFile(file: Blob, name: string): void {
@@ -51,10 +63,11 @@ const CSV_COLUMNS: Readonly<Record<string, (shipment: Shipment) => string | numb
   shipper_external_id: ({ shipper }) => shipper?.external_id,
   consignee_name: ({ consignee }) => consignee?.name,
   consignee_external_id: ({ consignee }) => consignee?.external_id,
-  etd: ({ etd }) => etd,
+  etd: ({ etd, etd_precision, origin_port }) => toTimeOrDate(etd, etd_precision, origin_port),
   atd: ({ atd }) => atd,
-  original_eta: ({ original_eta }) => original_eta,
-  eta: ({ eta }) => eta,
+  original_eta: ({ original_eta, original_eta_precision, destination_port }) =>
+    toTimeOrDate(original_eta, original_eta_precision, destination_port),
+  eta: ({ eta, eta_precision, destination_port }) => toTimeOrDate(eta, eta_precision, destination_port),
   ata: ({ ata }) => ata,
   last_milestone: ({ last_milestone }) => last_milestone?.code,
   last_milestone_at: ({ last_milestone }) => last_milestone?.occurred_at,
@@ -67,7 +80,7 @@ const CSV_COLUMNS: Readonly<Record<string, (shipment: Shipment) => string | numb
 
 export const CSV_HEADER = Object.keys(CSV_COLUMNS);
 
-/** Builds the cells of one row in the CSV export. Times are in UTC. */
+/** Builds the cells of one row in the CSV export. Times are in UTC. Whole days are exported as dates. */
 export function buildCsvRow(shipment: Shipment): readonly string[] {
   return Object.values(CSV_COLUMNS).map((field) => String(field(shipment) ?? ''));
 }

@@ -34,7 +34,11 @@ type Dialog = { readonly kind: 'cancel' | 'exceptions'; readonly shipments: read
 export function SelectionBar({ selected, onSelect }: SelectionBarProps) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
-  const exporting = useApiWrite({ write: () => exportCsv([selected]), done: `${selected.length} exported.` });
+  const environment = useEnvironment();
+  const exporting = useApiWrite({
+    write: () => exportCsv(environment, [selected]),
+    done: `${selected.length} exported.`,
+  });
   const onDone = (done: readonly Shipment[]) => onSelect((selection) => deselectShipments(selection, done));
   const ask = (kind: Dialog['kind']) => setDialog({ kind, shipments: selected });
   return (

@@ -3,6 +3,7 @@ import type { Shipment } from '@tracking/client';
 import { useEffect, useRef, useState } from 'react';
 import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
 import { LocalTime } from '../../values/time.tsx';
+import { formatDate, isDateOnly } from '../../values/zones.ts';
 import {
   SHIPMENT_FIELD_LABELS,
   type LegValues,
@@ -164,8 +165,9 @@ function joinNonEmpty(parts: readonly string[], between = ', '): string {
   return parts.filter((part) => part !== '').join(between);
 }
 
-/** Formats a time with seconds, because two conflicting times may differ only in their seconds. */
+/** Formats a time with seconds, because two conflicting times may differ only in their seconds, or a date. */
 function formatTimeWithSeconds(instant: string | null): string {
   if (instant === null) return '';
+  if (isDateOnly(instant)) return formatDate(instant);
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(instant));
 }

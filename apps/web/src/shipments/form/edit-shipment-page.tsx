@@ -9,6 +9,7 @@ import { useApiWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { ShipmentNotFound } from '../../shipment/parts.tsx';
 import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
+import { AwaitPlaces } from '../../values/await-places.tsx';
 import { UnsavedChangesGuard, RequireWriteAccess, notifySaved, useSubmitError } from './form-parts.tsx';
 import { type ShipmentValues, listChangedFields, toShipmentFormValues } from './form-values.ts';
 import { type ShipmentConflict, findConflict, readConflict, saveShipment } from './save-shipment.ts';
@@ -26,12 +27,22 @@ export function EditShipmentPage() {
         <Stack>
           <PageHeader title={`Edit ${getShipmentTitle(shipment)}`} about="Only the fields that you change are saved." />
           <RequireWriteAccess>
-            <EditShipmentForm key={shipment.id} shipment={shipment} />
+            <AwaitPlaces codes={listPortsOfDays(shipment)}>
+              <EditShipmentForm key={shipment.id} shipment={shipment} />
+            </AwaitPlaces>
           </RequireWriteAccess>
         </Stack>
       )}
     </QueryView>
   );
+}
+
+/** Lists the ports whose time zones are needed to show the dates of whole days. */
+function listPortsOfDays(shipment: Shipment): readonly (string | null)[] {
+  return [shipment, ...shipment.legs].flatMap((journey) => [
+    journey.etd_precision === 'day' ? journey.origin_port : null,
+    journey.eta_precision === 'day' ? journey.destination_port : null,
+  ]);
 }
 
 /**

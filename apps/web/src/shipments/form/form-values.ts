@@ -1,9 +1,13 @@
 import type { UseFormReturnType } from '@mantine/form';
 import type { BodyOf, Shipment } from '@tracking/client';
 import type { LoadType, Mode } from '../../values/codes.ts';
+import { toTimeOrDate } from '../../values/places.ts';
 import { type PlainFieldName, mapPlainFields } from '../plain-fields.ts';
 
-/** Values of one leg in the shipment form. An empty string stands for an unknown value. */
+/**
+ * Values of one leg in the shipment form. An empty string stands for an unknown value. `etd` and `eta` are times in UTC,
+ * or dates of whole days.
+ */
 export interface LegValues {
   readonly mode: Mode | null;
   readonly carrier_scac: string;
@@ -103,8 +107,7 @@ export function toShipmentFormValues(shipment: Shipment): ShipmentValues {
     carrier_scac: shipment.carrier_scac ?? '',
     origin_port: shipment.origin_port,
     destination_port: shipment.destination_port,
-    etd: shipment.etd,
-    eta: shipment.eta,
+    ...toExpectedTimes(shipment),
     shipper: toPartyValues(shipment.shipper),
     consignee: toPartyValues(shipment.consignee),
     references: shipment.references.map(({ type, value }) => ({ type, value })),
@@ -116,9 +119,18 @@ export function toShipmentFormValues(shipment: Shipment): ShipmentValues {
       voyage: leg.voyage ?? '',
       origin_port: leg.origin_port,
       destination_port: leg.destination_port,
-      etd: leg.etd,
-      eta: leg.eta,
+      ...toExpectedTimes(leg),
     })),
+  };
+}
+
+type Journey = Pick<Shipment, 'etd' | 'etd_precision' | 'eta' | 'eta_precision' | 'origin_port' | 'destination_port'>;
+
+/** Converts expected times to values of the form. A whole day is a date. The places of the ports must be loaded. */
+function toExpectedTimes(journey: Journey): Pick<LegValues, 'etd' | 'eta'> {
+  return {
+    etd: toTimeOrDate(journey.etd, journey.etd_precision, journey.origin_port),
+    eta: toTimeOrDate(journey.eta, journey.eta_precision, journey.destination_port),
   };
 }
 

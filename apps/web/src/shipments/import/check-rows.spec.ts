@@ -93,10 +93,28 @@ describe('rows of a file', () => {
     const { items, errors } = check(
       ['', 'balloon'],
       ['B', 'ocean', 'SHANG1', '2027-03-01'],
-      ['C', 'ocean', 'NLRTM', '1-3-2027'],
+      ['C', 'ocean', 'NLRTM', '1-3-2027 10:00'],
     );
     expect(items).toEqual([]);
     expect(errors.map(({ row, column }) => `${row} ${column}`)).toEqual(['2 ', '2 Mode', '3 POL', '4 ETD']);
+  });
+
+  it('keep dates without a time, which are whole days at the port', () => {
+    const { items, errors } = check(['C', 'ocean', 'NLRTM', '1-3-2027']);
+    expect(errors).toEqual([]);
+    expect(items.map(({ body }) => body.etd)).toEqual(['2027-03-01']);
+  });
+
+  it('keep dates of the ETA, also of the leg', () => {
+    const sheet = {
+      headers: ['Ref', 'POD', 'ETA', 'Ship'],
+      rows: [['A', 'NLRTM', '1-3-2027', 'Honam']],
+      firstRow: 2,
+    };
+    const mapping: Mapping = ['external_id', 'destination_port', 'eta', 'vessel'];
+    const { items, errors } = checkRows(sheet, { ...READING, mapping });
+    expect(errors).toEqual([]);
+    expect(items.map(({ body }) => body)).toMatchObject([{ eta: '2027-03-01', legs: [{ eta: '2027-03-01' }] }]);
   });
 
   it('keep their row numbers despite empty lines', () => {

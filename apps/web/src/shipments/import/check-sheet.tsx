@@ -7,7 +7,7 @@ import { getSessionOwner, useEnvironment, useSession } from '../../session/sessi
 import { MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { placeQuery } from '../../values/places.ts';
-import { LocalTime } from '../../values/time.tsx';
+import { StatedTime } from '../../values/time.tsx';
 import { USER_TIME_ZONE } from '../../values/zones.ts';
 import {
   type Body,
@@ -294,10 +294,10 @@ function ShipmentPreviewTable({ items }: { readonly items: readonly ImportShipme
                   <PlaceName code={body.destination_port ?? null} />
                 </Table.Td>
                 <Table.Td>
-                  <LocalTime value={body.etd ?? null} />
+                  <StatedTime value={body.etd ?? null} />
                 </Table.Td>
                 <Table.Td>
-                  <LocalTime value={body.eta ?? null} />
+                  <StatedTime value={body.eta ?? null} />
                 </Table.Td>
                 <Table.Td>{body.container_numbers?.join(', ') ?? '—'}</Table.Td>
               </Table.Tr>

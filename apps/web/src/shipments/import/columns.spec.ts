@@ -48,12 +48,15 @@ describe('columns', () => {
 describe('dates', () => {
   describe('times in a file', () => {
     it.each([
-      ['2026-12-24', 'day-first', 'UTC', '2026-12-24T00:00:00.000Z'],
+      ['2026-12-24', 'day-first', 'UTC', '2026-12-24'],
+      ['2026-12-24', 'day-first', undefined, '2026-12-24'],
+      ['2026-12-24 00:00', 'day-first', 'UTC', '2026-12-24T00:00:00.000Z'],
+      ['2026-12-24 Z', 'day-first', undefined, '2026-12-24T00:00:00.000Z'],
       ['2026-12-24 18:30', 'day-first', 'Asia/Shanghai', '2026-12-24T10:30:00.000Z'],
       ['2026-12-24T18:30:00Z', 'day-first', 'Asia/Shanghai', '2026-12-24T18:30:00.000Z'],
       ['2026-12-24T18:30+0100', 'day-first', undefined, '2026-12-24T17:30:00.000Z'],
       ['4/3/2027 7:05', 'day-first', 'UTC', '2027-03-04T07:05:00.000Z'],
-      ['04.03.2027', 'month-first', 'UTC', '2027-04-03T00:00:00.000Z'],
+      ['04.03.2027', 'month-first', 'UTC', '2027-04-03'],
     ] as const)('parses %s, %s, in the zone %s as %s', (text, order, zone, instant) => {
       expect(parseTime(text, order, zone)).toBe(instant);
     });
@@ -62,7 +65,7 @@ describe('dates', () => {
       ['tomorrow', 'UTC', 'is not a date'],
       ['2027-02-30', 'UTC', 'is not a valid date'],
       ['2027-02-03 25:00', 'UTC', 'is not a valid date'],
-      ['2027-02-03', undefined, 'the time zone of the port is unknown'],
+      ['2027-02-03 10:00', undefined, 'the time zone of the port is unknown'],
     ])('rejects %s in the zone %s', (text, zone, message) => {
       expect(() => parseTime(text, 'day-first', zone)).toThrow(message);
     });

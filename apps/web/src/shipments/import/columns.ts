@@ -162,22 +162,25 @@ const NUMERIC_DATE_PATTERN = /^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?:[ T]+(\d{1,
 /** Local date and time from a cell of the file. It includes the UTC offset if the cell contains one. */
 interface ParsedTime {
   readonly date: string;
-  readonly hour: string;
+  /** Undefined if the cell contains only a date. */
+  readonly hour: string | undefined;
   readonly minute: string;
   readonly offset: string | undefined;
 }
 
 /**
- * Parses the date or time in a cell of the file, and returns it as UTC.
+ * Parses the date or time in a cell of the file. Returns a time as UTC, and a date as a date, which means the whole day
+ * at the port.
  * @param zone time zone for times without an offset; undefined if unknown
  * @throws Error with a message for the user
  */
 export function parseTime(text: string, order: DayOrder, zone: string | undefined): string {
   const written = parseIsoDate(text) ?? parseNumericDate(text, order);
   if (written === undefined) throw new Error('is not a date. Use a date such as 2026-12-24 or 2026-12-24 18:00.');
-  const { date, hour, minute, offset } = written;
+  const { date, hour = '0', minute, offset } = written;
   const wall = `${date}T${hour.padStart(2, '0')}:${minute}`;
   if (!isValidDate(date) || Number(hour) > 23 || Number(minute) > 59) throw new Error('is not a valid date');
+  if (written.hour === undefined && offset === undefined) return date;
   if (offset !== undefined) return new Date(`${wall}${offset}`).toISOString();
   if (zone === undefined)
     throw new Error('has no UTC offset, and the time zone of the port is unknown. Add an offset such as +01:00.');
@@ -189,7 +192,7 @@ export function parseTime(text: string, order: DayOrder, zone: string | undefine
 function parseIsoDate(text: string): ParsedTime | undefined {
   const found = ISO_DATE_PATTERN.exec(text);
   if (found === null) return undefined;
-  const [, year = '', month = '', day = '', hour = '0', minute = '00', offset] = found;
+  const [, year = '', month = '', day = '', hour, minute = '00', offset] = found;
   return {
     date: formatIsoDate(year, month, day),
     hour,
@@ -201,7 +204,7 @@ function parseIsoDate(text: string): ParsedTime | undefined {
 function parseNumericDate(text: string, order: DayOrder): ParsedTime | undefined {
   const found = NUMERIC_DATE_PATTERN.exec(text);
   if (found === null) return undefined;
-  const [, first = '', second = '', year = '', hour = '0', minute = '00'] = found;
+  const [, first = '', second = '', year = '', hour, minute = '00'] = found;
   const [day, month] = order === 'day-first' ? [first, second] : [second, first];
   return { date: formatIsoDate(year, month, day), hour, minute, offset: undefined };
 }

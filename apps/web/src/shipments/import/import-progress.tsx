@@ -128,7 +128,7 @@ function ImportActions({ state: { record, phase, isLost = false }, run, onRun, o
         </Button>
       )}
       <Button variant="subtle" color="gray" loading={remove.isPending} onClick={() => remove.mutate()}>
-        {phase === 'done' || isLost ? 'Remove from list' : 'Cancel import'}
+        {phase === 'done' || isLost ? 'Remove import from list' : 'Cancel import'}
       </Button>
     </Group>
   );

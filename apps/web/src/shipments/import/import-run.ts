@@ -13,7 +13,8 @@ import type { ImportRecord, ImportStore, RowWarning, BatchItem } from './import-
 
 /** Number of seconds until a retry if the response has no `Retry-After` header. */
 const DEFAULT_RETRY_DELAY_SECONDS = 3;
-const OTHER_USER_MESSAGE = 'Another user is signed in with this browser. The import continues when you sign in again.';
+const OTHER_USER_SIGNED_IN_MESSAGE =
+  'Another user is signed in with this browser. The import continues when you sign in again.';
 const REMOVED_IMPORT_MESSAGE = 'This import was cancelled in another tab. Shipments that were already sent are kept.';
 const MISSING_ROWS_MESSAGE = 'This browser no longer has the remaining rows. Choose the file again to import them.';
 const OTHER_TAB_MESSAGE = 'This import is running in another tab. It continues here if that tab stops.';
@@ -133,7 +134,7 @@ export class ImportRun {
       this.ended.signal.throwIfAborted();
       let pause: { readonly seconds: number; readonly why: string };
       try {
-        if ((await this.parts.sender()) !== this.now.record.owner) throw new Error(OTHER_USER_MESSAGE);
+        if ((await this.parts.sender()) !== this.now.record.owner) throw new Error(OTHER_USER_SIGNED_IN_MESSAGE);
         const { data } = await this.parts.api.shipments.upsertMany(bodies, options);
         if (data.every(({ status }) => status < 500)) return data;
         pause = { seconds: DEFAULT_RETRY_DELAY_SECONDS, why: 'The service is busy.' };

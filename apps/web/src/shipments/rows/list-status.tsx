@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { IconDownload, IconKeyboard, IconRefresh } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import { useApiWrite } from '../../app/write.ts';
-import { useApi } from '../../session/session.ts';
+import { useApi, useEnvironment } from '../../session/session.ts';
 import { type ListAppearance, AppearanceMenu } from '../columns.tsx';
 import { type ListQuery, type ShipmentSort, DEFAULT_SORT } from '../search/shipment-search.ts';
 import { exportCsv } from '../bulk-actions/export-csv.ts';
@@ -68,7 +68,7 @@ const EXPORT_PAGE_SIZE = 200;
 
 /** Button that exports all matching shipments to a CSV file, including shipments that are not loaded. */
 function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly disabled: boolean }) {
-  const client = useApi();
+  const [client, environment] = [useApi(), useEnvironment()];
   const [count, setCount] = useState<number>();
   const stopped = useRef<AbortController>(undefined);
   const exporting = useApiWrite({
@@ -79,7 +79,7 @@ function ExportButton({ query, disabled }: { readonly query: ListQuery; readonly
         const pages = client.shipments
           .list({ ...query, sort: chooseStableSort(query), limit: EXPORT_PAGE_SIZE }, { signal })
           .pages();
-        await exportCsv(readPagesOfRows(pages), setCount);
+        await exportCsv(environment, readPagesOfRows(pages), setCount);
       } finally {
         setCount(undefined);
       }

@@ -27,7 +27,7 @@ describe('list news', () => {
   it('ignores shipments that do not match or that come after the loaded rows', () => {
     const early = created('z', '2026-10-01T00:00:00.000Z');
     const late = created('c', '2026-11-03T00:00:00.000Z');
-    expect(findListUpdates({ ...list, query: { mode: 'air' } }, told(late)).fresh).toBe(0);
+    expect(findListUpdates({ ...list, query: { mode: ['air'] } }, told(late)).fresh).toBe(0);
     expect(findListUpdates({ ...list, more: true }, told(early, late)).fresh).toBe(1);
     expect(findListUpdates(list, told(early)).fresh).toBe(1);
   });
@@ -57,6 +57,7 @@ describe('matches', () => {
     external_id: 'PO-88213',
     status: 'in_transit',
     mode: 'ocean',
+    incoterm: 'FOB',
     carrier_scac: 'MAEU',
     origin_port: 'CNSHA',
     eta: '2026-12-01T12:00:00.000Z',
@@ -68,7 +69,8 @@ describe('matches', () => {
 
   const MATCHING: readonly ListQuery[] = [
     {},
-    { status: ['booked', 'in_transit'], active: true, mode: 'ocean' },
+    { status: ['booked', 'in_transit'], active: true, mode: ['air', 'ocean'] },
+    { mode: ['ocean'], incoterm: ['CIF', 'FOB'] },
     { has_open_exceptions: true },
     { carrier_scac: 'maeu', origin_port: 'CNSHA' },
     { container_number: 'csqu3054383' },
@@ -86,7 +88,8 @@ describe('matches', () => {
     { status: ['booked'] },
     { active: false },
     { has_open_exceptions: false },
-    { mode: 'air' },
+    { mode: ['air', 'road'] },
+    { incoterm: ['CIF'] },
     { origin_port: 'NLRTM' },
     { destination_port: 'NLRTM' },
     { consignee: 'C-1' },

@@ -65,20 +65,18 @@ const WORD_PATTERN = /[\p{L}\p{M}\p{N}]+/gu;
 type Check = (shipment: Shipment, query: ListQuery) => boolean;
 
 const isFilterUnsetOrMatched = (value: string | undefined, ...all: (string | null | undefined)[]) =>
-  value === undefined || all.some((each) => each?.toLowerCase() === value.toLowerCase());
+  value === undefined || all.some((each) => each != null && foldReference(each) === foldReference(value));
 const isWithinTimeRange = (at: string | null, from: string | undefined, to: string | undefined) =>
   (from === undefined || (at !== null && at >= from)) && (to === undefined || (at !== null && at <= to));
 
 /** Kinds of filters that compare a field with one exact value. */
 const EXACT_FILTER_KINDS = {
-  mode: true,
-  choice: true,
   reference: true,
   container: true,
   party: true,
   carrier: true,
   port: true,
-} satisfies Record<Exclude<FilterKind, 'statuses' | 'flag' | 'time' | 'words'>, true>;
+} satisfies Record<Exclude<FilterKind, 'statuses' | 'modes' | 'choices' | 'flag' | 'time' | 'words'>, true>;
 const EXACT_FILTERS = listFiltersOfKind(...(Object.keys(EXACT_FILTER_KINDS) as (keyof typeof EXACT_FILTER_KINDS)[]));
 type ValueFilter = (typeof EXACT_FILTERS)[number];
 /** Filters that have the same name as the shipment field they compare with. */
@@ -99,6 +97,8 @@ const isFieldFilter = (name: ValueFilter): name is FieldFilter => !(name in COMP
 
 const FILTER_CHECKS: readonly Check[] = [
   ({ status }, query) => query.status?.includes(status) ?? true,
+  ({ mode }, query) => query.mode === undefined || (mode !== null && query.mode.includes(mode)),
+  ({ incoterm }, query) => query.incoterm === undefined || (incoterm !== null && query.incoterm.includes(incoterm)),
   ({ status }, { active }) => active === undefined || active !== INACTIVE_STATUSES.includes(status),
   ({ open_exceptions_count: open }, query) => (query.has_open_exceptions ?? open > 0) === open > 0,
   ...EXACT_FILTERS.map(
@@ -133,10 +133,21 @@ export function comesBefore(one: Shipment, other: Shipment, sort: ShipmentSort =
 
 function containsSearchWords(shipment: Shipment, q: string): boolean {
   const { external_id, house_bill, master_bill, booking_number, container_numbers, references, legs } = shipment;
-  const texts = [external_id, house_bill, master_bill, booking_number, ...container_numbers];
+  const values = references.map(({ value }) => value);
+  const texts = [external_id, house_bill, master_bill, booking_number, ...container_numbers, ...values];
   const names = [shipment.shipper?.name, shipment.consignee?.name, ...legs.map(({ vessel }) => vessel)];
-  const found = splitWords([...texts, ...references.map(({ value }) => value), ...names].join(' '));
-  return splitWords(q).every((word) => found.some((each) => each.startsWith(word)));
+  const found = splitWords([...texts, ...names].join(' '));
+  const reference = foldReference(q);
+  const hasReference = texts.some((text) => foldReference(text ?? '').includes(reference));
+  return hasReference || splitWords(q).every((word) => found.some((each) => each.startsWith(word)));
+}
+
+/** Returns a reference in the form in which references are compared: without case, spaces and hyphens. */
+function foldReference(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s\p{Pd}\u2212]+/gu, '');
 }
 
 function splitWords(text: string): readonly string[] {

@@ -1,7 +1,7 @@
 import { Kbd, Modal, Table } from '@mantine/core';
 import { Fragment } from 'react';
 
-const SHORTCUTS: readonly { readonly keys: readonly string[]; readonly does: string }[] = [
+const KEYBOARD_SHORTCUTS: readonly { readonly keys: readonly string[]; readonly does: string }[] = [
   { keys: ['J', '↓'], does: 'Next shipment' },
   { keys: ['K', '↑'], does: 'Previous shipment' },
   { keys: ['Page Down', 'Page Up'], does: 'Next or previous page of rows' },
@@ -19,7 +19,7 @@ export function ShortcutsHelp({ opened, onClose }: { readonly opened: boolean; r
     <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts">
       <Table withRowBorders={false}>
         <Table.Tbody>
-          {SHORTCUTS.map(({ keys, does }) => (
+          {KEYBOARD_SHORTCUTS.map(({ keys, does }) => (
             <Table.Tr key={does}>
               <Table.Td>
                 {keys.map((key) => (

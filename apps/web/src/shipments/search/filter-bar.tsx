@@ -3,12 +3,12 @@ import { useDebouncedCallback, useDisclosure } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal, IconSearch } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { LazyMultiSelect, LazySelect, createOnDemandComponent } from '../../app/lazy.tsx';
-import { SHIPMENT_STATUSES, SHIPMENT_STATUS_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import classes from './filter-bar.module.css';
 import { SHIPMENT_SORT_LABELS, type SearchState, getFilterLabel, formatFilterValue } from './filters.ts';
 import {
   type FilterName,
+  LIST_FILTER_OPTIONS,
   SHIPMENT_SORTS,
   type ShipmentFilters,
   type ShipmentSort,
@@ -24,7 +24,6 @@ const LazyFilterDrawer = createOnDemandComponent(
 /** Id of the search field's HTML element. A keyboard shortcut focuses this element. */
 export const SEARCH_FIELD_ID = 'shipment-search';
 const SORT_OPTIONS = SHIPMENT_SORTS.map((value) => ({ value, label: SHIPMENT_SORT_LABELS[value] }));
-const STATUS_OPTIONS = SHIPMENT_STATUSES.map((value) => ({ value, label: SHIPMENT_STATUS_LABELS[value] }));
 /** Milliseconds between the last keystroke in the search field and the search. */
 const SEARCH_DELAY_MS = 250;
 
@@ -41,7 +40,7 @@ export function FilterBar({ state }: { readonly state: SearchState }) {
           className={classes['wide']}
           label="Status"
           placeholder={search.status === undefined ? 'Any' : ''}
-          data={STATUS_OPTIONS}
+          data={LIST_FILTER_OPTIONS.status}
           value={search.status?.split(',') ?? []}
           onChange={(values) => change({ status: values.join(',') })}
           clearable

@@ -1,13 +1,13 @@
 import { Button, Divider, Drawer, Group, MultiSelect, Select, Stack, TextInput } from '@mantine/core';
 import { Fragment, useState } from 'react';
-import { MODE_OPTIONS, SHIPMENT_STATUSES, SHIPMENT_STATUS_LABELS } from '../../values/codes.ts';
 import { PlaceSelect } from '../../values/place-select.tsx';
 import { DateField } from '../../values/time-fields.tsx';
-import { PLAIN_FIELD_NAMES, getPlainField } from '../plain-fields.ts';
 import { type SearchState, getFilterLabel } from './filters.ts';
 import {
   type DayFilter,
   type FilterName,
+  LIST_FILTER_OPTIONS,
+  type ListFilter,
   type ShipmentFilters,
   type YesNoFilter,
   getFilters,
@@ -16,7 +16,6 @@ import {
   removeEmptyParameters,
 } from './shipment-search.ts';
 
-const ENUM_FILTERS = PLAIN_FIELD_NAMES.filter((name) => getPlainField(name).choices !== undefined);
 const [OWN_REFERENCE, ...REFERENCES] = listFiltersOfKind('reference');
 const EXACT_NUMBER_FILTERS = [OWN_REFERENCE, ...listFiltersOfKind('container'), ...REFERENCES].filter(
   (name) => name !== undefined,
@@ -65,35 +64,11 @@ function FilterForm({ state: { search, replace }, onClose }: Omit<FilterDrawerPr
       }}
     >
       <Stack gap="sm">
-        <MultiSelect
-          label={getFilterLabel('status')}
-          placeholder={draft.status === undefined ? 'Any' : ''}
-          data={SHIPMENT_STATUSES.map((value) => ({ value, label: SHIPMENT_STATUS_LABELS[value] }))}
-          value={draft.status?.split(',') ?? []}
-          onChange={(values) => change({ status: values.length === 0 ? undefined : values.join(',') })}
-          clearable
-        />
+        <ListField name="status" {...fields} />
         <YesNoField name="active" yes="Active" no="Delivered, ended or cancelled" {...fields} />
         <YesNoField name="has_open_exceptions" yes="With open exceptions" no="Without open exceptions" {...fields} />
-        <Select
-          label={getFilterLabel('mode')}
-          placeholder="Any"
-          data={MODE_OPTIONS}
-          value={draft.mode ?? null}
-          onChange={(mode) => change({ mode: (mode as ShipmentFilters['mode']) ?? undefined })}
-          clearable
-        />
-        {ENUM_FILTERS.map((name) => (
-          <Select
-            key={name}
-            label={getFilterLabel(name)}
-            placeholder="Any"
-            data={getPlainField(name).choices ?? []}
-            value={draft[name] ?? null}
-            onChange={(value) => change({ [name]: value ?? undefined })}
-            clearable
-          />
-        ))}
+        <ListField name="mode" {...fields} />
+        <ListField name="incoterm" {...fields} />
         <Divider label="Ports and airports" />
         {listFiltersOfKind('port').map((name) => (
           <PlaceSelect
@@ -133,6 +108,20 @@ function FilterForm({ state: { search, replace }, onClose }: Omit<FilterDrawerPr
 interface FilterFieldProps {
   readonly draft: ShipmentFilters;
   readonly change: (changes: ShipmentFilters) => void;
+}
+
+function ListField({ name, draft, change }: FilterFieldProps & { readonly name: ListFilter }) {
+  const value = draft[name];
+  return (
+    <MultiSelect
+      label={getFilterLabel(name)}
+      placeholder={value === undefined ? 'Any' : ''}
+      data={LIST_FILTER_OPTIONS[name]}
+      value={value?.split(',') ?? []}
+      onChange={(values) => change({ [name]: values.length === 0 ? undefined : values.join(',') })}
+      clearable
+    />
+  );
 }
 
 function YesNoField({

@@ -1,11 +1,13 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { SHIPMENT_FILTERS } from '@tracking/client';
 import { useEffect, useMemo, useState } from 'react';
-import { MODE_LABELS, type Mode, SHIPMENT_STATUS_LABELS, type Status } from '../../values/codes.ts';
 import {
   DAY_FILTERS,
   type Day,
   type FilterName,
+  LIST_FILTERS,
+  LIST_FILTER_OPTIONS,
+  type ListFilter,
   type ListQuery,
   type ShipmentFilters,
   type ShipmentSearch,
@@ -70,11 +72,19 @@ export const SHIPMENT_SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
 
 /** Formats the value of a filter for display. For a port filter, the result is the code of the port. */
 export function formatFilterValue(name: FilterName, value: NonNullable<ShipmentFilters[FilterName]>): string {
-  if (name === 'status') return String(value).split(',').map(getStatusLabel).join(', ');
-  if (name === 'mode') return MODE_LABELS[value as Mode];
+  const list = LIST_FILTERS.find((each) => each === name);
+  if (list !== undefined) return formatListedValues(list, String(value));
   if (YES_NO_FILTERS.some((each) => each === name)) return value === true ? 'yes' : 'no';
   if (DAY_FILTERS.some((each) => each === name)) return formatDay(value as Day);
   return String(value);
 }
 
-const getStatusLabel = (status: string) => SHIPMENT_STATUS_LABELS[status as Status];
+function formatListedValues(name: ListFilter, values: string): string {
+  // The label of an Incoterms rule is too long for a list.
+  if (name === 'incoterm') return values.split(',').join(', ');
+  const labels = new Map(LIST_FILTER_OPTIONS[name].map(({ value, label }) => [value, label]));
+  return values
+    .split(',')
+    .map((value) => labels.get(value) ?? value)
+    .join(', ');
+}

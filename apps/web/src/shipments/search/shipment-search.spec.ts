@@ -1,4 +1,12 @@
-import { formatDay, endOfDay, isValidDay, toIsoDate, readShipmentSearch, startOfDay } from './shipment-search.ts';
+import {
+  buildShipmentListQuery,
+  formatDay,
+  getEndOfDay,
+  isValidDay,
+  toIsoDate,
+  readShipmentSearch,
+  startOfDay,
+} from './shipment-search.ts';
 
 describe('shipment search', () => {
   describe('an address of a list', () => {
@@ -29,8 +37,19 @@ describe('shipment search', () => {
       expect(readShipmentSearch(raw)).toEqual({});
     });
 
-    it('keeps the valid statuses of several', () => {
-      expect(readShipmentSearch({ status: 'booked,lost' })).toEqual({ status: 'booked' });
+    it('keeps the valid values of several', () => {
+      expect(
+        readShipmentSearch({ status: 'booked,lost', mode: 'air,balloon,ocean,air', incoterm: 'fob,XYZ,cif' }),
+      ).toEqual({ status: 'booked', mode: 'air,ocean', incoterm: 'FOB,CIF' });
+    });
+
+    it('becomes lists of values in the request', () => {
+      const search = { status: 'booked', mode: 'air,ocean', incoterm: 'FOB' };
+      expect(buildShipmentListQuery(search, new Date())).toEqual({
+        status: ['booked'],
+        mode: ['air', 'ocean'],
+        incoterm: ['FOB'],
+      });
     });
   });
 });
@@ -56,7 +75,7 @@ describe('days', () => {
     ['2026-03-29', new Date(2026, 2, 29), new Date(2026, 2, 29, 23, 59, 59, 999)],
   ])("converts %s to times in the user's time zone", (day, start, end) => {
     expect(startOfDay(day, NOW)).toEqual(start);
-    expect(endOfDay(day, NOW)).toEqual(end);
+    expect(getEndOfDay(day, NOW)).toEqual(end);
   });
 
   it('formats relative days for date fields', () => {
@@ -65,7 +84,7 @@ describe('days', () => {
 
   it('parses a year below 100 as this year', () => {
     expect(toIsoDate('0026-12-15', NOW)).toBe('0026-12-15');
-    expect(endOfDay('0026-12-31', NOW).getFullYear()).toBe(26);
+    expect(getEndOfDay('0026-12-31', NOW).getFullYear()).toBe(26);
   });
 
   it('formats days for display', () => {

@@ -1,8 +1,13 @@
 import { SHIPMENT_FILTERS } from '@tracking/client';
-import { MODE_LABELS, type Mode, SHIPMENT_STATUSES, type Status } from '../../values/codes.ts';
-import { type PlainValues, parsePlainFields } from '../plain-fields.ts';
-
-const TRANSPORT_MODES = Object.keys(MODE_LABELS) as readonly Mode[];
+import {
+  MODE_OPTIONS,
+  type Mode,
+  SHIPMENT_STATUS_LABELS,
+  type SelectChoice,
+  type Status,
+  toSelectOptions,
+} from '../../values/codes.ts';
+import { type Incoterm, PLAIN_FIELDS, type PlainValues, parsePlainFields } from '../plain-fields.ts';
 
 /** Name of a list filter, which is also the name of its query parameter. */
 export type FilterName = keyof typeof SHIPMENT_FILTERS;
@@ -24,16 +29,25 @@ export const DAY_FILTERS = listFiltersOfKind('time');
 export type DayFilter = (typeof DAY_FILTERS)[number];
 export const YES_NO_FILTERS = listFiltersOfKind('flag');
 export type YesNoFilter = (typeof YES_NO_FILTERS)[number];
+/** Filters by one or more values, separated by commas in the page URL. */
+export const LIST_FILTERS = listFiltersOfKind('statuses', 'modes', 'choices');
+export type ListFilter = (typeof LIST_FILTERS)[number];
+
+/** Allowed values of the filters by one or more values, with their labels. */
+export const LIST_FILTER_OPTIONS: Readonly<Record<ListFilter, readonly SelectChoice[]>> = {
+  status: toSelectOptions(SHIPMENT_STATUS_LABELS),
+  mode: MODE_OPTIONS,
+  incoterm: PLAIN_FIELDS.incoterm.choices,
+};
 
 /** Filters of the shipment list. */
 export type ShipmentFilters = {
   readonly [Name in TextFilter]?: string | undefined;
-} & PlainValues & {
+} & Omit<PlainValues, ListFilter> & {
     readonly [Name in DayFilter]?: Day | undefined;
   } & { readonly [Name in YesNoFilter]?: boolean | undefined } & {
-    /** Statuses, separated by commas. */
-    readonly status?: string | undefined;
-    readonly mode?: Mode | undefined;
+    /** Values, separated by commas. */
+    readonly [Name in ListFilter]?: string | undefined;
   };
 
 /** Search of the shipment list in the page URL. Users can share the URL or save it as a bookmark. */
@@ -51,19 +65,22 @@ export const DEFAULT_SORT: ShipmentSort = '-created_at';
 export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch {
   const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
   const day = (value: unknown) => (typeof value === 'string' && isValidDay(value) ? value : undefined);
-  const statuses = toTextParameter(raw['status'])
-    ?.split(',')
-    .filter((status) => SHIPMENT_STATUSES.some((known) => known === status));
   return removeEmptyParameters({
     ...Object.fromEntries(TEXT_FILTERS.map((name) => [name, toTextParameter(raw[name])])),
     ...parsePlainFields((name) => toTextParameter(raw[name])),
     ...Object.fromEntries(DAY_FILTERS.map((name) => [name, day(raw[name])])),
     ...Object.fromEntries(YES_NO_FILTERS.map((name) => [name, typeof raw[name] === 'boolean' ? raw[name] : undefined])),
-    status: statuses?.join(','),
-    mode: oneOf(TRANSPORT_MODES, raw['mode']),
+    ...Object.fromEntries(LIST_FILTERS.map((name) => [name, readListedValues(name, toTextParameter(raw[name]))])),
     sort: oneOf(SHIPMENT_SORTS, raw['sort']),
     columns: toTextParameter(raw['columns']),
   });
+}
+
+/** Parses values separated by commas, in any case. Values that are not allowed are left out. */
+function readListedValues(name: ListFilter, text: string | undefined): string | undefined {
+  const allowed = new Map(LIST_FILTER_OPTIONS[name].map(({ value }) => [value.toLowerCase(), value]));
+  const values = text?.split(',').flatMap((value) => allowed.get(value.trim().toLowerCase()) ?? []);
+  return values && [...new Set(values)].join(',');
 }
 
 /** Removes empty parameters and the default sort order from the search. */
@@ -96,19 +113,24 @@ function toTextParameter(value: unknown): string | undefined {
 }
 
 /** Query of the API request for the list. Days are replaced by UTC times. */
-export type ListQuery = Omit<ShipmentFilters, 'status'> & {
+export type ListQuery = Omit<ShipmentFilters, ListFilter> & {
   readonly status?: readonly Status[];
+  readonly mode?: readonly Mode[];
+  readonly incoterm?: readonly Incoterm[];
   readonly sort?: ShipmentSort | undefined;
 };
 
 /** Converts the search to an API query. Days in the user's time zone become UTC times. */
 export function buildShipmentListQuery(search: ShipmentSearch, now: Date): ListQuery {
-  const { status, eta_from, eta_to, created_from, created_to, updated_since, ...others } = getFilters(search);
+  const { status, mode, incoterm, eta_from, eta_to, created_from, created_to, updated_since, ...others } =
+    getFilters(search);
   const begins = (day: string | undefined) => (day === undefined ? undefined : startOfDay(day, now).toISOString());
-  const ends = (day: string | undefined) => (day === undefined ? undefined : endOfDay(day, now).toISOString());
+  const ends = (day: string | undefined) => (day === undefined ? undefined : getEndOfDay(day, now).toISOString());
   const query = {
     ...others,
     status: status?.split(',') as Status[] | undefined,
+    mode: mode?.split(',') as Mode[] | undefined,
+    incoterm: incoterm?.split(',') as Incoterm[] | undefined,
     eta_from: begins(eta_from),
     eta_to: ends(eta_to),
     created_from: begins(created_from),
@@ -142,7 +164,7 @@ export function startOfDay(day: Day, now: Date): Date {
 }
 
 /** Returns the last millisecond of a day in the user's time zone. */
-export function endOfDay(day: Day, now: Date): Date {
+export function getEndOfDay(day: Day, now: Date): Date {
   const next = new Date(startOfDay(day, now));
   next.setDate(next.getDate() + 1);
   return new Date(next.getTime() - 1);

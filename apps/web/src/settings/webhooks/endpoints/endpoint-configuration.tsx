@@ -23,7 +23,7 @@ import { EndpointFormFields, showFieldErrors, useEndpointForm } from './endpoint
 
 export function EndpointConfiguration({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [isEditing, { open, close }] = useDisclosure(false);
-  const { url, description, event_types, headers, api_version, max_concurrency } = endpoint;
+  const { url, description, event_types, headers, api_version, payload, max_concurrency } = endpoint;
   const names = Object.keys(headers);
   return (
     <Stack>
@@ -57,6 +57,7 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
           </LabeledValue>
           <LabeledValueGrid>
             <LabeledValue label="Payload version">{api_version}</LabeledValue>
+            <LabeledValue label="Payload form">{payload === 'thin' ? 'Thin' : 'Full'}</LabeledValue>
             <LabeledValue label="Max concurrency">{max_concurrency}</LabeledValue>
             <LabeledValue label="Created">
               <LocalTime value={endpoint.created_at} />
@@ -94,6 +95,7 @@ const ENDPOINT_FIELD_LABELS = {
   event_types: 'Events',
   headers: 'Headers',
   api_version: 'Payload version',
+  payload: 'Payload form',
   max_concurrency: 'Max concurrency',
 } as const;
 

@@ -21,6 +21,7 @@ describe('endpoint fields', () => {
     event_types: ['shipment.created', 'milestone.recorded'],
     description: null,
     api_version: '2026-11-01',
+    payload: 'full',
     environment: 'live',
     status: 'enabled',
     disabled_reason: null,
@@ -43,8 +44,17 @@ describe('endpoint fields', () => {
     });
 
     it('sends changed fields', () => {
-      const values = { ...toEndpointFormValues(ENDPOINT), description: ' Our TMS ', max_concurrency: 4 };
-      expect(toEndpointPatch(ENDPOINT, values)).toEqual({ description: 'Our TMS', max_concurrency: 4 });
+      const values = {
+        ...toEndpointFormValues(ENDPOINT),
+        description: ' Our TMS ',
+        payload: 'thin' as const,
+        max_concurrency: 4,
+      };
+      expect(toEndpointPatch(ENDPOINT, values)).toEqual({
+        description: 'Our TMS',
+        payload: 'thin',
+        max_concurrency: 4,
+      });
     });
 
     it('lists the stored headers that are removed by a URL with another scheme, host or port', () => {

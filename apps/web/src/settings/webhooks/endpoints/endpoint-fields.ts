@@ -11,6 +11,12 @@ export const API_VERSIONS = Object.keys(KNOWN_API_VERSIONS) as readonly ApiVersi
 /** API version of events for new endpoints. Versions are named by date, so the greatest name is the newest version. */
 const NEWEST_API_VERSION = API_VERSIONS.reduce((newest, version) => (version > newest ? version : newest));
 
+/** Names of the forms of payloads, in the order of the form field. */
+export const PAYLOAD_FORM_LABELS: Readonly<Record<WebhookEndpoint['payload'], string>> = {
+  full: 'Full: with the resource at the time of the event',
+  thin: 'Thin: ids, versions and changes only',
+};
+
 export const MAX_ENDPOINT_CONCURRENCY = 100;
 
 export interface HeaderFieldRow {
@@ -29,6 +35,7 @@ export interface EndpointValues {
   event_types: Subscription;
   headers: HeaderFieldRow[];
   api_version: ApiVersion;
+  payload: WebhookEndpoint['payload'];
   /** Maximum number of concurrent requests. Null if the form field is empty. */
   max_concurrency: number | null;
 }
@@ -39,6 +46,7 @@ export const NEW_ENDPOINT_VALUES: EndpointValues = {
   event_types: ['*'],
   headers: [],
   api_version: NEWEST_API_VERSION,
+  payload: 'full',
   max_concurrency: 16,
 };
 
@@ -49,6 +57,7 @@ export function toEndpointFormValues(endpoint: WebhookEndpoint): EndpointValues 
     event_types: endpoint.event_types,
     headers: Object.keys(endpoint.headers).map((name, key) => ({ key, name, value: '', hasStoredValue: true })),
     api_version: endpoint.api_version,
+    payload: endpoint.payload,
     max_concurrency: endpoint.max_concurrency,
   };
 }
@@ -70,6 +79,7 @@ export function toEndpointRequestBody(values: EndpointValues): BodyOf<'createWeb
     event_types: values.event_types,
     headers: Object.fromEntries(headers) as Record<string, string>,
     api_version: values.api_version,
+    payload: values.payload,
     ...(values.max_concurrency !== null && { max_concurrency: values.max_concurrency }),
   };
 }

@@ -24,6 +24,7 @@ import {
   type EndpointValues,
   type HeaderFieldRow,
   MAX_ENDPOINT_CONCURRENCY,
+  PAYLOAD_FORM_LABELS,
   type Subscription,
   addOrRemoveEventTypes,
   subscribeToAllStandardTypes,
@@ -82,6 +83,12 @@ export function EndpointFormFields({ form, dropped = [] }: EndpointFormFieldsPro
         label="Payload version"
         description="Format of the event payloads. Choose the newest version unless your system needs an older one."
         data={[...API_VERSIONS]}
+      />
+      <NativeSelect
+        {...form.getInputProps('payload')}
+        label="Payload form"
+        description="Choose Thin if your system refuses large requests. It can read the resource over the API."
+        data={Object.entries(PAYLOAD_FORM_LABELS).map(([value, label]) => ({ value, label }))}
       />
       <TextInput
         label="Max concurrency"

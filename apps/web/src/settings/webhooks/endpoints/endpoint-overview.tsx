@@ -24,7 +24,7 @@ import { endpointStatsQuery } from '../webhook-queries.ts';
 import { STATS_WINDOW_OPTIONS, type StatsWindow } from '../webhook-search.ts';
 import { DISABLED_REASON_LABELS, getReasonLabel } from '../webhook-labels.ts';
 import {
-  type StatsColumn,
+  type ChartColumn,
   type EndpointStats,
   HEALTH_BADGES,
   toStatsColumns,
@@ -153,7 +153,7 @@ function EndpointStatsSummary({ stats, window }: { readonly stats: EndpointStats
 }
 
 /** A table with the same data as the chart. */
-function StatsTable({ columns }: { readonly columns: readonly StatsColumn[] }) {
+function StatsTable({ columns }: { readonly columns: readonly ChartColumn[] }) {
   const [isOpen, { toggle }] = useDisclosure(false);
   const busy = columns.filter(({ succeeded, failed, deadLettered }) => succeeded + failed + deadLettered > 0);
   if (busy.length === 0) return null;
@@ -168,11 +168,16 @@ function StatsTable({ columns }: { readonly columns: readonly StatsColumn[] }) {
             <Table.Caption>Periods without attempts are omitted.</Table.Caption>
             <Table.Thead>
               <Table.Tr>
-                {['Start of the period', 'Succeeded', 'Failed', 'Dead letters', 'p50 latency', 'p95 latency'].map(
-                  (head) => (
-                    <Table.Th key={head}>{head}</Table.Th>
-                  ),
-                )}
+                {[
+                  'Start of the period',
+                  'Succeeded attempts',
+                  'Failed attempts',
+                  'Dead letters',
+                  'p50 latency',
+                  'p95 latency',
+                ].map((head) => (
+                  <Table.Th key={head}>{head}</Table.Th>
+                ))}
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>

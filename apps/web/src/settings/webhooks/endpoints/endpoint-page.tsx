@@ -133,7 +133,7 @@ const LazyCreateReplay = createLazyComponent(async () => ({
 }));
 
 type Dialog = 'test' | 'replay';
-const ACTION_DIALOG_TITLES: Readonly<Record<Dialog, string>> = { test: 'Send test event', replay: 'Replay events' };
+const FORM_DIALOG_TITLES: Readonly<Record<Dialog, string>> = { test: 'Send test event', replay: 'Replay events' };
 
 /** Menu with the actions on an endpoint. */
 function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
@@ -211,7 +211,7 @@ function EndpointActions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={dialog !== undefined} onClose={close} title={dialog && ACTION_DIALOG_TITLES[dialog]}>
+      <Modal opened={dialog !== undefined} onClose={close} title={dialog && FORM_DIALOG_TITLES[dialog]}>
         <Suspense fallback={<Loader role="status" aria-label="Loading the form" />}>
           {dialog === 'test' && <LazySendTest endpoint={endpoint} onClose={close} />}
           {dialog === 'replay' && (

@@ -1,13 +1,13 @@
 import '@mantine/charts/styles.css';
 import { BarChart } from '@mantine/charts';
 import type { StatsWindow } from '../webhook-search.ts';
-import type { StatsColumn } from './stats-series.ts';
+import type { ChartColumn } from './stats-series.ts';
 
 const HOUR_LABEL_FORMAT = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const DAY_LABEL_FORMAT = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
 interface StatsChartProps {
-  readonly columns: readonly StatsColumn[];
+  readonly columns: readonly ChartColumn[];
   readonly window: StatsWindow;
 }
 
@@ -16,8 +16,8 @@ export default function StatsChart({ columns, window }: StatsChartProps) {
   const format = window === 'day' ? HOUR_LABEL_FORMAT : DAY_LABEL_FORMAT;
   const data = columns.map(({ at, succeeded, failed }) => ({
     at: format.format(new Date(at)),
-    Succeeded: succeeded,
-    Failed: failed,
+    succeeded,
+    failed,
   }));
   return (
     <div aria-hidden>
@@ -28,8 +28,8 @@ export default function StatsChart({ columns, window }: StatsChartProps) {
         type="stacked"
         withLegend
         series={[
-          { name: 'Succeeded', color: 'green.7' },
-          { name: 'Failed', color: 'red.7' },
+          { name: 'succeeded', label: 'Succeeded attempts', color: 'green.7' },
+          { name: 'failed', label: 'Failed attempts', color: 'red.7' },
         ]}
         barChartProps={{ accessibilityLayer: false }}
         barProps={{ isAnimationActive: false }}

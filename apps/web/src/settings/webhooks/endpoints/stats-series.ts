@@ -6,7 +6,7 @@ type Hour = EndpointStats['hours'][number];
 
 const HOUR_MS = 3_600_000;
 /** Numbers of attempts in one column of the chart. */
-export interface StatsColumn {
+export interface ChartColumn {
   /** Start time of the column, ISO 8601 in UTC. */
   readonly at: string;
   readonly succeeded: number;
@@ -32,7 +32,7 @@ export function toStatsColumns(
   stats: Pick<EndpointStats, 'hours'>,
   window: StatsWindow,
   now: number,
-): readonly StatsColumn[] {
+): readonly ChartColumn[] {
   const byColumn = Map.groupBy(stats.hours, ({ hour }) => getColumnStartMs(window, Date.parse(hour)));
   const first = Date.parse(getStatsStart(window, now));
   return Array.from({ length: getColumnCount(window) }, (_, index) => {
@@ -41,7 +41,7 @@ export function toStatsColumns(
   });
 }
 
-function toStatsColumn(at: number, hours: readonly Hour[]): StatsColumn {
+function toStatsColumn(at: number, hours: readonly Hour[]): ChartColumn {
   const sum = (count: (hour: Hour) => number) => hours.reduce((total, hour) => total + count(hour), 0);
   const slowest = (latency: (hour: Hour) => number | null) => {
     const known = hours.map(latency).filter((ms) => ms !== null);

@@ -152,7 +152,7 @@ function ReplayProgress({ replay }: { readonly replay: WebhookReplay }) {
         )}
         {status === 'canceled' && (
           <Button size="compact-xs" variant="default" loading={resume.isPending} onClick={() => resume.mutate()}>
-            Resume
+            Resume replay
           </Button>
         )}
       </Group>
