@@ -182,6 +182,7 @@ const boundaries = [
       'layer:runtime',
       'layer:ports',
       'layer:contracts',
+      'layer:testing',
       'engine:distributed',
       'engine:any',
     ],
@@ -189,7 +190,14 @@ const boundaries = [
   { sourceTag: 'layer:client', onlyDependOnLibsWithTags: ['layer:contracts'] },
   {
     sourceTag: 'engine:none',
-    onlyDependOnLibsWithTags: ['layer:contracts', 'layer:client', 'layer:sdk', 'layer:testing'],
+    onlyDependOnLibsWithTags: [
+      'layer:contracts',
+      'layer:client',
+      'layer:sdk',
+      'layer:runtime',
+      'layer:ports',
+      'layer:testing',
+    ],
   },
   // The web application uses only the published client, so that client users can do all that it does.
   { sourceTag: 'layer:web', onlyDependOnLibsWithTags: ['layer:sdk'], bannedExternalImports: ['axios'] },
@@ -251,6 +259,7 @@ export default tseslint.config(
       '.ci/generated-clients/**',
       '**/generated/**',
       'libs/client/types/**',
+      'libs/client/cjs/**',
     ],
   },
   ...tseslint.configs.recommended,
@@ -275,6 +284,7 @@ export default tseslint.config(
       '@typescript-eslint/await-thenable': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
+      'no-useless-rename': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
       'no-restricted-syntax': [
         'error',

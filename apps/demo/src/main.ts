@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TrackingClient, type TrackingEvent } from '@tracking/client';
 import { startReceiver, type ReceivedDelivery } from '@tracking/receiver';
-import { inheritedSettings } from './config.ts';
-import { lateDeparture, oceanJourney } from './journey.ts';
+import { INHERITED_SETTING_NAMES } from './config.ts';
+import { createLateDeparture, createOceanJourney } from './journey.ts';
 import { startServer } from './server.ts';
 
 const DEADLINE_MS = 30_000;
@@ -79,7 +79,7 @@ function listPublishedEvents(client: TrackingClient): Promise<TrackingEvent[]> {
 const dataDir = await mkdtemp(join(tmpdir(), 'tracking-demo-'));
 try {
   printLine('Starting a server with a temporary folder …');
-  const server = await startServer(dataDir, inheritedSettings());
+  const server = await startServer(dataDir, INHERITED_SETTING_NAMES());
   const received = createEventCollector();
   const receiver = await startReceiver({}, received.add);
   try {
@@ -97,7 +97,7 @@ try {
     await webhookEndpoints.verify(endpoint.id);
     await webhookEndpoints.enable(endpoint.id);
 
-    const journey = oceanJourney(new Date());
+    const journey = createOceanJourney(new Date());
     printLine('\n   1 ► A transport management system creates the shipment');
     const { id } = await shipments.upsert(journey.shipment);
     for (const [index, step] of journey.steps.entries()) {
@@ -121,7 +121,7 @@ try {
 
     await received.reached((await listPublishedEvents(client)).length);
     printLine('\n  20 ► In two seconds, another shipment is twelve hours overdue; the clock alone detects this');
-    const { shipment: late, departure } = lateDeparture(new Date(), 2_000);
+    const { shipment: late, departure } = createLateDeparture(new Date(), 2_000);
     const waiting = await shipments.upsert(late);
     await received.told('exception.opened', waiting.id);
     for await (const one of exceptions.list({ status: ['open'], sort: '-severity' }))

@@ -8,7 +8,7 @@ import {
   type ConnectionConfig,
   readConnectionConfig,
   readShareConfig,
-  type ShareConfig,
+  type CallerLimitsConfig,
 } from '@tracking/runtime';
 import {
   readClientTls,
@@ -20,7 +20,7 @@ import {
 } from '@tracking/service';
 
 /** Settings of the gateway; docs/reference/settings.md lists them. */
-export interface GatewayConfig extends ServiceSettings, SecretsKeySettings, ShareConfig {
+export interface GatewayConfig extends ServiceSettings, SecretsKeySettings, CallerLimitsConfig {
   readonly host: string;
   readonly port: number;
   /** Public base URL of the API. */
@@ -50,15 +50,15 @@ export interface GatewayConfig extends ServiceSettings, SecretsKeySettings, Shar
 /** Reads the settings from the environment. @throws ConfigError naming the invalid variable */
 export function loadConfig(env: EnvironmentVariables = process.env): GatewayConfig {
   const read = new ConfigReader(env);
-  const host = read.get('HOST');
-  const port = read.get('PORT');
-  const baseUrl = read.get('BASE_URL', `http://${host.includes(':') ? `[${host}]` : host}:${port}`);
+  const host = read.readSetting('HOST');
+  const port = read.readSetting('PORT');
+  const baseUrl = read.readSetting('BASE_URL', `http://${host.includes(':') ? `[${host}]` : host}:${port}`);
   return {
     ...readServiceSettings(read),
     host,
     port,
     baseUrl,
-    appUrl: read.get('APP_URL', baseUrl),
+    appUrl: read.readSetting('APP_URL', baseUrl),
     mongo: readMongoSettings(read),
     services: {
       shipments: read.readRequired('SHIPMENTS_URL'),
@@ -70,11 +70,11 @@ export function loadConfig(env: EnvironmentVariables = process.env): GatewayConf
     ...readSecretsKeySettings(read),
     ...readShareConfig(read),
     connections: readConnectionConfig(read),
-    drainMs: read.get('SHUTDOWN_DRAIN'),
-    eventRetentionMs: read.get('RETENTION_EVENTS'),
-    trustedProxies: read.get('TRUSTED_PROXIES'),
-    placesFile: read.get('PLACES_FILE'),
-    webhookTimeoutMs: read.get('WEBHOOKS_TIMEOUT'),
+    drainMs: read.readSetting('SHUTDOWN_DRAIN'),
+    eventRetentionMs: read.readSetting('RETENTION_EVENTS'),
+    trustedProxies: read.readSetting('TRUSTED_PROXIES'),
+    placesFile: read.readSetting('PLACES_FILE'),
+    webhookTimeoutMs: read.readSetting('WEBHOOKS_TIMEOUT'),
     firstAdmin: readFirstAdminConfig(read),
   };
 }

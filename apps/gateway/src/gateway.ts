@@ -1,17 +1,31 @@
 import { fileURLToPath } from 'node:url';
 import { createAdministrationApi, requireToken } from '@tracking/administration';
-import { GridfsObjectStore, GrpcServiceChannel, MongoQuota, SHIPMENTS, WEBHOOKS_PROTO } from '@tracking/distributed';
+import {
+  GridfsObjectStore,
+  GrpcServiceChannel,
+  MongoQuota,
+  PROJECTIONS_PROTO,
+  SHIPMENTS_PROTO,
+  WEBHOOKS_PROTO,
+} from '@tracking/distributed';
 import { DeletedDocuments, OrphanSweep, StorageQuota } from '@tracking/documents';
 import { DocumentsHttpModule } from '@tracking/documents-http';
-import { createHttpApi, currentRequest, IdempotencyClaims } from '@tracking/http';
-import { Identity, identitySweeper } from '@tracking/identity';
+import { createHttpApi, getCurrentRequest, IdempotencyClaims } from '@tracking/http';
+import { Identity, createIdentitySweeper } from '@tracking/identity';
 import { IdentityHttpModule } from '@tracking/identity-http';
 import { loadPlaces } from '@tracking/places';
 import type { Logger } from '@tracking/ports';
-import { PublishedEvents, ReadModels } from '@tracking/read-models';
+import { type ProjectionOperations, PublishedEvents, READ_MODEL_LEASES, ReadModels } from '@tracking/read-models';
 import { nameSettingInErrors, deriveKey, createFirstAdmin, openSealingKey } from '@tracking/runtime';
-import { openMongo, Service } from '@tracking/service';
-import { createRemoteEventMaker, type ShipmentOperations } from '@tracking/shipments';
+import { followReplicas, openMongo, Service } from '@tracking/service';
+import {
+  createRemoteEventMaker,
+  createTimeFinder,
+  findRequestedShipmentId,
+  PartitionCounts,
+  PUBLISHER_SUBSCRIBER,
+  type ShipmentOperations,
+} from '@tracking/shipments';
 import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
 import { SecretBox, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import { WebhooksHttpModule } from '@tracking/webhooks-http';
@@ -19,7 +33,13 @@ import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { GatewayConfig } from './config.ts';
 
 /** Features of the public API, in the order of its description. */
-const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];
+const HTTP_FEATURES = [
+  ShipmentsHttpModule,
+  DocumentsHttpModule,
+  EventsHttpModule,
+  WebhooksHttpModule,
+  IdentityHttpModule,
+];
 const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const OPERATION_DEADLINE_MS = 10_000;
 /** Milliseconds after which a claim counts as abandoned by a crashed gateway. Most requests are shorter. */
@@ -37,17 +57,25 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const places = await loadPlaces({ file: config.placesFile });
   const { baseUrl, appUrl, maxKeysPerOwner, trustedProxies } = config;
 
-  const { connection, documentStore, leases } = openMongo(service, config.mongo);
+  const { connection, documentStore, leases: allLeases, shares } = openMongo(service, config.mongo);
+  const leases = shares.getGroup('gateway_jobs');
   const objects = new GridfsObjectStore(connection, config.diskReserve);
   const quota = new MongoQuota(documentStore, clock);
-  shutdown.add('quota', () => quota.close());
+  shutdown.addStep('quota', () => quota.close());
 
   // Features that run in other services and that the gateway calls.
-  const channel = new GrpcServiceChannel({ ...config, origin: currentRequest, logger, metrics });
-  shutdown.add('command channel', () => channel.close());
-  const { shipments, events } = channel.client<ShipmentOperations>(SHIPMENTS, OPERATION_DEADLINE_MS);
-  const webhooks = channel.client<WebhookOperations>(WEBHOOKS_PROTO, config.webhookTimeoutMs + OPERATION_DEADLINE_MS);
-  service.watch('shipments', () => events.head());
+  const channel = new GrpcServiceChannel({ ...config, origin: getCurrentRequest, logger, metrics });
+  shutdown.addStep('command channel', () => channel.close());
+  const { shipments, events } = channel.createOperations<ShipmentOperations>(
+    SHIPMENTS_PROTO,
+    OPERATION_DEADLINE_MS,
+    findRequestedShipmentId,
+  );
+  const webhooks = channel.createOperations<WebhookOperations>(
+    WEBHOOKS_PROTO,
+    config.webhookTimeoutMs + OPERATION_DEADLINE_MS,
+  );
+  service.watchEngine('shipments', () => events.head());
 
   // The gateway encrypts secrets with the same key as the other services, but decrypts none.
   await openSealingKey(config, (key, lost) =>
@@ -62,14 +90,14 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   };
   const storage = { documentStore, leases, clock, logger, metrics };
   const idempotency = await service.retryUntilAvailable(() => IdempotencyClaims.open({ ...storage, ...claims }));
-  shutdown.add('idempotency keys', () => idempotency.close());
+  shutdown.addStep('idempotency keys', () => idempotency.close());
   const secret = deriveKey(config.secretsKey, 'identity');
   const identityOptions = { documentStore, clock, logger, secret, maxKeysPerOwner };
   const identity = await service.retryUntilAvailable(() => Identity.open(identityOptions));
-  shutdown.add('identity', () => identity.close());
-  const sweeper = identitySweeper({ identity, leases, clock, logger, metrics });
-  sweeper.start();
-  shutdown.add('identity sweeper', () => sweeper.stop());
+  shutdown.addStep('identity', () => identity.close());
+  const sweeper = createIdentitySweeper({ identity, leases, clock, logger, metrics });
+  sweeper.startRounds();
+  shutdown.addStep('identity sweeper', () => sweeper.stopRounds());
   const workspaceSettings = await service.retryUntilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
   await service.retryUntilAvailable(() => ensureFirstAdmin(identity, config, logger));
   const readModels = await ReadModels.start({
@@ -80,28 +108,38 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     logger,
     metrics,
     project: false,
+    findTimeAfter: createTimeFinder(events),
     eventRetentionMs: config.eventRetentionMs,
   });
-  shutdown.add('read models', () => readModels.stop());
+  shutdown.addStep('read models', () => readModels.stop());
+  shutdown.addStep(
+    'progress of read models',
+    followReplicas<ProjectionOperations>(
+      shares,
+      READ_MODEL_LEASES,
+      { proto: PROJECTIONS_PROTO, token: config.token, clientTls: config.tls, logger, metrics },
+      (operations, signal) => readModels.followProjections(operations, signal),
+    ),
+  );
   const orphanSweep = new OrphanSweep({
     ...storage,
     objects,
     neededObjects: (shipment_id) => shipments.documentObjects({ shipment_id, now: clock().toISOString() }),
   });
-  orphanSweep.job.start();
-  shutdown.add('sweep of orphans', () => orphanSweep.job.stop());
+  orphanSweep.job.startRounds();
+  shutdown.addStep('sweep of orphans', () => orphanSweep.job.stopRounds());
   const { documents } = readModels.queries;
   const deletedDocuments = new DeletedDocuments({
     ...storage,
     objects,
     deletedSince: (place, limit) => documents.listDeletedSince(place, limit),
   });
-  void readModels.ready.then(() => deletedDocuments.job.start());
-  shutdown.add('deleted documents', () => deletedDocuments.job.stop());
+  void readModels.ready.then(() => deletedDocuments.job.startRounds());
+  shutdown.addStep('deleted documents', () => deletedDocuments.job.stopRounds());
   const storageQuota = await service.retryUntilAvailable(() =>
     StorageQuota.open({
       ...storage,
-      storageBytes: (workspaceId) => documents.storageBytes(workspaceId),
+      storageBytes: (workspaceId) => documents.sumStorageBytes(workspaceId),
       isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
       limitBytes: config.storagePerWorkspace,
       isSoleProcess: false,
@@ -119,10 +157,12 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     events,
     workspaceSettings,
     publishedEvents,
+    leases: allLeases,
+    partitions: new PartitionCounts(documentStore, [PUBLISHER_SUBSCRIBER]),
     logger,
     clock,
   });
-  shutdown.add('administration', () => administration.close());
+  shutdown.addStep('administration', () => administration.close());
   service.setManagementHandler(await requireToken(administration, config.administrationToken));
   const api = await createHttpApi(
     {
@@ -157,12 +197,12 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
         writeResponseWaitMs: READ_YOUR_WRITES_TIMEOUT_MS,
       },
     },
-    FEATURES,
+    HTTP_FEATURES,
   );
   await readModels.ready;
   const { port, host } = config;
   await nameSettingInErrors('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port, host }));
-  shutdown.add('api', () => api.close());
+  shutdown.addStep('api', () => api.close());
   service.markReady({ url: baseUrl, docs: `${baseUrl}/docs` });
 }
 
@@ -172,7 +212,7 @@ async function ensureFirstAdmin(
   { firstAdmin: given }: Pick<GatewayConfig, 'firstAdmin'>,
   logger: Logger,
 ): Promise<void> {
-  if (given) await createFirstAdmin(given, (admin) => firstAdmin.ensure(admin));
+  if (given) await createFirstAdmin(given, (admin) => firstAdmin.createIfMissing(admin));
   else if (await firstAdmin.isMissing()) {
     const make_one_with = 'users create --role admin --email';
     logger.info({ make_one_with }, 'the default workspace has no admin; create one with the command in make_one_with');

@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { SHIPMENTS, WEBHOOKS_PROTO, listOperations } from '@tracking/distributed';
+import { PROJECTIONS_PROTO, SHIPMENTS_PROTO, WEBHOOKS_PROTO, listProtoOperations } from '@tracking/distributed';
 import ts from 'typescript';
 
 const root = new URL('../../../', import.meta.url);
 
 const INTERFACES = [
-  ['ShipmentOperations', 'libs/shipments/application/src/operations.ts', SHIPMENTS],
+  ['ShipmentOperations', 'libs/shipments/application/src/operations.ts', SHIPMENTS_PROTO],
+  ['ProjectionOperations', 'libs/read-models/src/projected-partitions.ts', PROJECTIONS_PROTO],
   ['WebhookOperations', 'libs/webhooks/application/src/webhooks-api.ts', WEBHOOKS_PROTO],
 ] as const;
 
@@ -40,5 +41,5 @@ function declared(type: string, file: string): Readonly<Record<string, readonly 
 }
 
 it.each(INTERFACES)('each operation of %s has an rpc, and each rpc is an operation', (type, file, proto) => {
-  expect(listOperations(proto)).toEqual(declared(type, file));
+  expect(listProtoOperations(proto)).toEqual(declared(type, file));
 });

@@ -1,22 +1,36 @@
-import { ReadModels } from '@tracking/read-models';
+import { GrpcServiceServer, PROJECTIONS_PROTO } from '@tracking/distributed';
+import { type ProjectionOperations, READ_MODEL_LEASES, ReadModels } from '@tracking/read-models';
 import { Service, openEventStoreDb, openMongo } from '@tracking/service';
 import type { ProjectionsConfig } from './config.ts';
 
 /**
- * Starts the projections service. The replicas that hold the leases project events of EventStoreDB into the read models
- * in MongoDB.
+ * Milliseconds after which a connection is renewed. Followers connect to each replica by its own address, so they need
+ * not look up replicas again.
+ */
+const CONNECTION_AGE_MS = 86_400_000;
+
+/**
+ * Starts the projections service. The replicas share the projections of events of EventStoreDB into the read models in
+ * MongoDB, and report their progress to the services that query them.
  */
 export async function startProjections(config: ProjectionsConfig): Promise<void> {
   const service = await Service.start('projections', config);
   const { logger, metrics, clock, shutdown } = service;
 
   const eventStore = openEventStoreDb(service, config.eventStoreDb);
-  const { documentStore, leases } = openMongo(service, config.mongo);
+  const { documentStore, shares } = openMongo(service, config.mongo, config);
 
   const { eventRetentionMs } = config;
+  const leases = shares.getGroup(READ_MODEL_LEASES);
   const following = { eventStore, documentStore, leases, clock, logger, metrics };
   const readModels = await ReadModels.start({ ...following, eventRetentionMs });
-  shutdown.add('read models', () => readModels.stop());
+  shutdown.addStep('read models', () => readModels.stop());
+
+  const limits = { connectionAgeMs: CONNECTION_AGE_MS };
+  const server = new GrpcServiceServer({ ...config, proto: PROJECTIONS_PROTO, logger, metrics, limits });
+  server.serve<ProjectionOperations>(readModels.operations);
+  await server.listen();
+  shutdown.addStep('progress', () => server.close());
   await readModels.ready;
-  service.markReady();
+  service.markReady({ address: config.address });
 }

@@ -1,4 +1,5 @@
 import type { MongoConnection } from '@tracking/distributed';
+import { listPlanStages } from '@tracking/distributed/testing';
 
 type Database = Parameters<Parameters<MongoConnection['run']>[0]>[0];
 type Documents = ReturnType<Database['collection']>;
@@ -8,13 +9,6 @@ interface RecordedQuery {
   readonly collection: string;
   readonly filter: object;
   readonly options: FindOptions;
-}
-
-interface PlanStage {
-  readonly stage: string;
-  readonly indexName?: string;
-  readonly inputStage?: PlanStage;
-  readonly inputStages?: readonly PlanStage[];
 }
 
 /** Records one query of each kind that a MongoDB connection runs, and explains their plans. */
@@ -39,10 +33,9 @@ export class MongoQueryRecorder {
   async findMisplannedQueries(): Promise<readonly string[]> {
     const astray: string[] = [];
     for (const [kind, { collection, filter, options }] of this.kinds) {
-      const { queryPlanner } = (await this.run((database) =>
-        database.collection(collection).find(filter, options).explain(),
-      )) as { queryPlanner: { winningPlan: PlanStage } };
-      const stages = listStages(queryPlanner.winningPlan);
+      const stages = listPlanStages(
+        await this.run((database) => database.collection(collection).find(filter, options).explain()),
+      );
       const indexes = new Set(stages.flatMap(({ indexName }) => indexName ?? []));
       const isRight = indexes.size === 1 && indexes.has(String(options.hint ?? '_id_'));
       if (!isRight || stages.some(({ stage }) => stage === 'COLLSCAN'))
@@ -92,9 +85,4 @@ function describeFilter(filter: unknown): unknown {
   if (Array.isArray(filter)) return filter.slice(0, 1).map(describeFilter);
   if (filter === null || typeof filter !== 'object') return typeof filter;
   return Object.fromEntries(Object.entries(filter).map(([name, condition]) => [name, describeFilter(condition)]));
-}
-
-/** Returns all stages of a query plan. */
-function listStages(stage: PlanStage): readonly PlanStage[] {
-  return [stage, ...[stage.inputStage ?? [], stage.inputStages ?? []].flat().flatMap(listStages)];
 }

@@ -44,15 +44,15 @@ const FORWARDED_SETTING_NAMES = SETTING_NAMES.filter(
 export function loadConfig(args: readonly string[], env: EnvironmentVariables = process.env): ServicesConfig {
   const { replicas } = parseOptions(args);
   const read = new ConfigReader(env);
-  const enginesDir = resolve(read.get('ENGINES_DIR'));
+  const enginesDir = resolve(read.readSetting('ENGINES_DIR'));
   return {
     replicas: parseInteger(1, 10)(replicas, '--replicas'),
-    port: read.get('PORT'),
-    folder: resolve(read.get('DATA_DIR', './data/services')),
+    port: read.readSetting('PORT'),
+    folder: resolve(read.readSetting('DATA_DIR', './data/services')),
     enginesDir: existsSync(enginesDir) ? enginesDir : undefined,
-    eventStoreDbUrl: read.get('EVENTSTOREDB_URL'),
-    kafkaBrokers: read.get('KAFKA_BROKERS')?.join(','),
-    mongoUrl: read.get('MONGODB_URL'),
+    eventStoreDbUrl: read.readSetting('EVENTSTOREDB_URL'),
+    kafkaBrokers: read.readSetting('KAFKA_BROKERS')?.join(','),
+    mongoUrl: read.readSetting('MONGODB_URL'),
     env: { ...LOCAL_RECEIVER_SETTINGS, ...selectForwardedSettings(env) },
     misspelt: findMisspelledVariables(env, SETTING_NAMES),
   };

@@ -9,11 +9,11 @@ const printLine = (line = '') => process.stdout.write(`${line}\n`);
 const { promise: stopRequested, resolve: stop } = Promise.withResolvers<void>();
 let isStarting = true;
 let exitCode = 0;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => (isStarting ? process.exit(1) : stop()));
+for (const stopSignal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(stopSignal, () => (isStarting ? process.exit(1) : stop()));
 }
-for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-  process.once(event, (error: unknown) => {
+for (const processEvent of ['uncaughtException', 'unhandledRejection'] as const) {
+  process.once(processEvent, (error: unknown) => {
     process.stderr.write(`${formatError(error)}\n`);
     exitCode = 1;
     if (isStarting) process.exit(exitCode);
@@ -56,8 +56,13 @@ try {
   await system.stop();
   printLine('stopped');
   process.exit(exitCode);
-} catch (error) {
-  const text = error instanceof ConfigError ? error.message : error instanceof Error ? error.stack : String(error);
+} catch (startError) {
+  const text =
+    startError instanceof ConfigError
+      ? startError.message
+      : startError instanceof Error
+        ? startError.stack
+        : String(startError);
   process.stderr.write(`${text}\n`);
   process.exit(1);
 }

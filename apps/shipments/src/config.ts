@@ -1,8 +1,9 @@
 import type { PublicAddresses } from '@tracking/contracts';
-import type { EventStoreDbOptions, GrpcServerTls, KafkaOptions } from '@tracking/distributed';
+import type { EventStoreDbOptions, GrpcClientTls, GrpcServerTls, KafkaOptions } from '@tracking/distributed';
 import { ConfigReader, type EnvironmentVariables } from '@tracking/runtime';
 import {
   readChannelToken,
+  readClientTls,
   readEventStoreDbSettings,
   readKafkaSettings,
   readMongoSettings,
@@ -18,6 +19,8 @@ export interface ShipmentsConfig extends ServiceSettings {
   readonly address: string;
   readonly token: string;
   readonly tls?: GrpcServerTls;
+  /** TLS settings of connections to the projections service; plain text without them. */
+  readonly clientTls: true | GrpcClientTls | undefined;
   readonly eventStoreDb: EventStoreDbOptions;
   readonly kafka: KafkaOptions;
   readonly mongo: { readonly url: string };
@@ -28,15 +31,19 @@ export interface ShipmentsConfig extends ServiceSettings {
 /** Reads the settings from the environment. @throws ConfigError naming the invalid variable */
 export function loadConfig(env: EnvironmentVariables = process.env): ShipmentsConfig {
   const read = new ConfigReader(env);
+  const server = readServerTls(read);
+  // A service that accepts only TLS calls also makes only TLS calls.
+  const { tls: clientTls = server.tls && true } = readClientTls(read);
   return {
     ...readServiceSettings(read),
-    address: `${read.get('HOST')}:${read.get('PORT', '4001')}`,
+    address: `${read.readSetting('HOST')}:${read.readSetting('PORT', '4001')}`,
     token: readChannelToken(read),
-    ...readServerTls(read),
+    ...server,
+    clientTls,
     eventStoreDb: readEventStoreDbSettings(read),
     kafka: readKafkaSettings(read, 'shipments'),
     mongo: readMongoSettings(read),
     addresses: readPublicAddresses(read),
-    placesFile: read.get('PLACES_FILE'),
+    placesFile: read.readSetting('PLACES_FILE'),
   };
 }

@@ -1,17 +1,18 @@
-import { GrpcServiceServer, SHIPMENTS } from '@tracking/distributed';
+import { GrpcServiceServer, PROJECTIONS_PROTO, SHIPMENTS_PROTO } from '@tracking/distributed';
 import { loadPlaces } from '@tracking/places';
 import type { Position } from '@tracking/ports';
-import { ReadModels } from '@tracking/read-models';
+import { type ProjectionOperations, READ_MODEL_LEASES, ReadModels } from '@tracking/read-models';
 import {
+  DEFAULT_PARTITIONS,
   Publisher,
   RecheckJob,
-  ReleaseRecheck,
+  UpgradeRecheck,
   RuleClock,
   Shipments,
   createEventOperations,
   type ShipmentOperations,
 } from '@tracking/shipments';
-import { Service, openEventStoreDb, openKafka, openMongo } from '@tracking/service';
+import { followReplicas, openEventStoreDb, openKafka, openMongo, Service } from '@tracking/service';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { ShipmentsConfig } from './config.ts';
 
@@ -19,8 +20,8 @@ import type { ShipmentsConfig } from './config.ts';
 const UPGRADE_PERIOD_MS = 600_000;
 
 /**
- * Starts the shipments service. Every replica applies commands to EventStoreDB. The replica that holds the lease
- * publishes appended events to Kafka and checks due shipments.
+ * Starts the shipments service. Every replica applies commands to EventStoreDB. The replicas share the leases
+ * of the publisher, which sends appended events to Kafka, and of the jobs, which check due shipments.
  */
 export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const service = await Service.start('shipments', config);
@@ -28,7 +29,8 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const places = await loadPlaces({ file: config.placesFile });
 
   const eventStore = openEventStoreDb(service, config.eventStoreDb);
-  const { documentStore, leases } = openMongo(service, config.mongo);
+  const { documentStore, shares } = openMongo(service, config.mongo);
+  const leases = shares.getGroup('shipment_jobs');
   const broker = openKafka(service, config.kafka);
 
   const settings = await service.retryUntilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
@@ -41,13 +43,22 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     metrics,
     project: false,
   });
-  shutdown.add('read models', () => readModels.stop());
+  shutdown.addStep('read models', () => readModels.stop());
+  shutdown.addStep(
+    'progress of read models',
+    followReplicas<ProjectionOperations>(
+      shares,
+      READ_MODEL_LEASES,
+      { ...config, proto: PROJECTIONS_PROTO, logger, metrics },
+      (operations, signal) => readModels.followProjections(operations, signal),
+    ),
+  );
   const shipments = new Shipments({ eventStore, places, settings, logger, metrics });
   const { deadlines: workList } = readModels.queries;
   const following = { eventStore, leases, clock, logger, metrics };
   const ruleClock = new RuleClock({ ...following, shipments, workList });
-  void readModels.ready.then(() => ruleClock.job.start());
-  shutdown.add('clock', () => ruleClock.job.stop());
+  void readModels.ready.then(() => ruleClock.job.startRounds());
+  shutdown.addStep('clock', () => ruleClock.job.stopRounds());
   const deadlinesReached = (position: Position, timeoutMs: number) =>
     readModels.progress.reached('deadlines', position, timeoutMs);
   const recheck = new RecheckJob({
@@ -57,7 +68,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     rechecks: settings.rechecks,
     unsettledShipments: workList,
     readModelsReached: deadlinesReached,
-    afterRelease: new ReleaseRecheck({
+    afterUpgrade: new UpgradeRecheck({
       upgradeMs: UPGRADE_PERIOD_MS,
       eventStore,
       rechecks: settings.rechecks,
@@ -65,26 +76,26 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
       readModelsReached: deadlinesReached,
     }),
   });
-  void readModels.ready.then(() => recheck.job.start());
-  shutdown.add('re-checks', () => recheck.job.stop());
-  const readModelsReached = (position: Position, timeoutMs: number) =>
-    readModels.waitForAllReadModels(position, timeoutMs);
+  void readModels.ready.then(() => recheck.job.startRounds());
+  shutdown.addStep('re-checks', () => recheck.job.stopRounds());
   const publisher = Publisher.start({
     ...following,
+    leases: shares.getGroup('publisher'),
     documentStore,
     broker,
-    readModelsReached,
+    readModelsReached: readModels.waitForReadModelsOfEvents.bind(readModels),
+    partitions: DEFAULT_PARTITIONS,
     addresses: config.addresses,
   });
-  shutdown.add('publisher', () => publisher.stop());
+  shutdown.addStep('publisher', () => publisher.stop());
 
-  const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS, logger, metrics });
+  const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS_PROTO, logger, metrics });
   server.serve<ShipmentOperations>({
     shipments,
     events: createEventOperations(eventStore, config.addresses),
   });
   await service.retryUntilAvailable(() => eventStore.head());
   await server.listen();
-  shutdown.add('commands', () => server.close());
+  shutdown.addStep('commands', () => server.close());
   service.markReady({ address: config.address });
 }

@@ -12,11 +12,11 @@ import {
   type ConnectionConfig,
   readConnectionConfig,
   readShareConfig,
-  type ShareConfig,
+  type CallerLimitsConfig,
 } from '@tracking/runtime';
 
 /** Settings of the standalone server; docs/reference/settings.md lists them. */
-export interface StandaloneConfig extends ShareConfig {
+export interface StandaloneConfig extends CallerLimitsConfig {
   readonly host: string;
   readonly port: number;
   /** URL at which clients reach the API; if undefined, the address that the server listens on. */
@@ -48,22 +48,22 @@ export interface StandaloneConfig extends ShareConfig {
 export function loadConfig(env: EnvironmentVariables = process.env): StandaloneConfig {
   const read = new ConfigReader(env);
   const settings = {
-    host: read.get('HOST'),
-    port: read.get('PORT'),
-    baseUrl: read.get('BASE_URL'),
-    appUrl: read.get('APP_URL'),
-    dataDir: resolve(read.get('DATA_DIR')),
-    secretsKey: read.get('SECRETS_KEY'),
-    lostSecretsKey: read.get('SECRETS_KEY_LOST'),
+    host: read.readSetting('HOST'),
+    port: read.readSetting('PORT'),
+    baseUrl: read.readSetting('BASE_URL'),
+    appUrl: read.readSetting('APP_URL'),
+    dataDir: resolve(read.readSetting('DATA_DIR')),
+    secretsKey: read.readSetting('SECRETS_KEY'),
+    lostSecretsKey: read.readSetting('SECRETS_KEY_LOST'),
     ...readShareConfig(read),
     connections: readConnectionConfig(read),
-    drainMs: read.get('SHUTDOWN_DRAIN'),
-    eventRetentionMs: read.get('RETENTION_EVENTS'),
-    managementHost: read.get('MANAGEMENT_HOST'),
-    managementPort: read.get('MANAGEMENT_PORT'),
-    trustedProxies: read.get('TRUSTED_PROXIES'),
-    placesFile: read.get('PLACES_FILE'),
-    logLevel: read.get('LOG_LEVEL'),
+    drainMs: read.readSetting('SHUTDOWN_DRAIN'),
+    eventRetentionMs: read.readSetting('RETENTION_EVENTS'),
+    managementHost: read.readSetting('MANAGEMENT_HOST'),
+    managementPort: read.readSetting('MANAGEMENT_PORT'),
+    trustedProxies: read.readSetting('TRUSTED_PROXIES'),
+    placesFile: read.readSetting('PLACES_FILE'),
+    logLevel: read.readSetting('LOG_LEVEL'),
     webhooks: readWebhookConfig(read),
     firstAdmin: readFirstAdminConfig(read),
   };

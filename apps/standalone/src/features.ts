@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { type PublicAddresses, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { DeletedDocuments, OrphanSweep, StorageQuota } from '@tracking/documents';
 import { EmbeddedEngine, FileObjectStore } from '@tracking/embedded';
-import { Identity, identitySweeper } from '@tracking/identity';
+import { Identity, createIdentitySweeper } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
-import type { Clock, DocumentStore, Leases, Logger, Metrics, ObjectStore, Position } from '@tracking/ports';
+import type { Clock, DocumentStore, LeaseSource, Logger, Metrics, ObjectStore, Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import {
   nameSettingInErrors,
@@ -24,7 +24,7 @@ import {
   createRemoteEventMaker,
   Publisher,
   RecheckJob,
-  ReleaseRecheck,
+  UpgradeRecheck,
   RuleClock,
   Shipments,
   type ShipmentsService,
@@ -32,7 +32,7 @@ import {
 import { findSecretsKeyId, useSecretsKey, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
-import { takeOver } from './take-over.ts';
+import { takeOverDataFolder } from './take-over.ts';
 
 /**
  * Milliseconds between checkpoints, which limits the work that is repeated after a crash. Each checkpoint costs a
@@ -62,21 +62,21 @@ export async function startFeatures(
 
   const secret = deriveKey(secrets.secretsKey, 'identity');
   const identity = await Identity.open({ documentStore, clock, logger, secret, maxKeysPerOwner });
-  shutdown.add('identity', () => identity.close());
+  shutdown.addStep('identity', () => identity.close());
   const { leases } = storage;
-  const sweeper = identitySweeper({ identity, leases, clock, logger, metrics });
-  if (!isPassive) sweeper.start();
-  shutdown.add('identity sweeper', () => sweeper.stop());
+  const sweeper = createIdentitySweeper({ identity, leases, clock, logger, metrics });
+  if (!isPassive) sweeper.startRounds();
+  shutdown.addStep('identity sweeper', () => sweeper.stopRounds());
   const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
   const shipments = new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics });
   const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, batchingDelayMs: BATCH_DELAY_MS };
   const jobDependencies = { ...storage, clock, logger, metrics, ...pace };
   const readModels = await ReadModels.start({ ...jobDependencies, eventRetentionMs: config.eventRetentionMs });
-  shutdown.add('read models', () => readModels.stop());
+  shutdown.addStep('read models', () => readModels.stop());
   const { deadlines: workList } = readModels.queries;
   const ruleClock = new RuleClock({ ...jobDependencies, shipments, workList });
-  if (!isPassive) void readModels.ready.then(() => ruleClock.job.start());
-  shutdown.add('clock', () => ruleClock.job.stop());
+  if (!isPassive) void readModels.ready.then(() => ruleClock.job.startRounds());
+  shutdown.addStep('clock', () => ruleClock.job.stopRounds());
   const deadlinesReached = (position: Position, waitMs: number) =>
     readModels.progress.reached('deadlines', position, waitMs);
   const recheck = new RecheckJob({
@@ -86,21 +86,21 @@ export async function startFeatures(
     rechecks: workspaceSettings.rechecks,
     unsettledShipments: workList,
     readModelsReached: deadlinesReached,
-    afterRelease: new ReleaseRecheck({
+    afterUpgrade: new UpgradeRecheck({
       eventStore,
       rechecks: workspaceSettings.rechecks,
       workspaces: workList,
       readModelsReached: deadlinesReached,
     }),
   });
-  if (!isPassive) void readModels.ready.then(() => recheck.job.start());
-  shutdown.add('re-checks', () => recheck.job.stop());
+  if (!isPassive) void readModels.ready.then(() => recheck.job.startRounds());
+  shutdown.addStep('re-checks', () => recheck.job.stopRounds());
   const documentJobs = createDocumentJobs({ ...jobDependencies, readModels, shipments });
   if (!isPassive) documentJobs.start();
-  shutdown.add('documents', () => documentJobs.stop());
+  shutdown.addStep('documents', () => documentJobs.stop());
   const storageQuota = await StorageQuota.open({
     documentStore,
-    storageBytes: (workspaceId) => readModels.queries.documents.storageBytes(workspaceId),
+    storageBytes: (workspaceId) => readModels.queries.documents.sumStorageBytes(workspaceId),
     isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
     limitBytes: config.storagePerWorkspace,
     clock,
@@ -122,17 +122,17 @@ export async function startFeatures(
     settings: { addresses, timeoutMs, recoveryAfterMs, failingAfterMs, policy, retention },
     passive: isPassive,
   });
-  shutdown.add('webhooks', () => webhooks.stop());
-  const readModelsReached = (position: Position, waitMs: number) => readModels.waitForAllReadModels(position, waitMs);
+  shutdown.addStep('webhooks', () => webhooks.stop());
+  const readModelsReached = readModels.waitForReadModelsOfEvents.bind(readModels);
   const publisher = Publisher.start({ ...jobDependencies, readModelsReached, addresses });
-  shutdown.add('publisher', () => publisher.stop());
+  shutdown.addStep('publisher', () => publisher.stop());
   return { identity, workspaceSettings, shipments, readModels, storageQuota, webhooks, events, publishedEvents };
 }
 
 interface DocumentJobDependencies {
   readonly objects: ObjectStore;
   readonly documentStore: DocumentStore;
-  readonly leases: Leases;
+  readonly leases: LeaseSource;
   readonly readModels: ReadModels;
   readonly shipments: ShipmentsService;
   readonly clock: Clock;
@@ -153,11 +153,11 @@ function createDocumentJobs({ readModels, shipments, ...parts }: DocumentJobDepe
   });
   return {
     start(): void {
-      orphans.job.start();
-      void readModels.ready.then(() => deleted.job.start());
+      orphans.job.startRounds();
+      void readModels.ready.then(() => deleted.job.startRounds());
     },
     async stop(): Promise<void> {
-      await Promise.all([orphans.job.stop(), deleted.job.stop()]);
+      await Promise.all([orphans.job.stopRounds(), deleted.job.stopRounds()]);
     },
   };
 }
@@ -175,9 +175,9 @@ export async function openEngines(
   const clock: Clock = () => new Date();
   const places = await loadPlaces({ file: config.placesFile });
   const open = () => EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
-  const opening = mode === 'server' ? takeOver(config.dataDir, open) : open();
+  const opening = mode === 'server' ? takeOverDataFolder(config.dataDir, open) : open();
   const engine = await nameSettingInErrors(`DATA_DIR ${config.dataDir}`, opening);
-  shutdown.add('engine', () => engine.close());
+  shutdown.addStep('engine', () => engine.close());
   // At this point, the engine has locked the data folder.
   const objects = await nameSettingInErrors(
     `DATA_DIR ${config.dataDir}`,
@@ -187,7 +187,7 @@ export async function openEngines(
   const secrets = await nameSettingInErrors('SECRETS_KEY', openSecretsKey(config, documentStore));
   const sealing = await openSealingKey(secrets, (key, lost) => useSecretsKey(documentStore, key, lost));
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
-  shutdown.add('outbound calls', () => outbound.close());
+  shutdown.addStep('outbound calls', () => outbound.close());
   const storage = { eventStore, documentStore, broker, leases, objects };
   return { engine, storage, quota, outbound, places, clock, logger, metrics, secrets, sealing };
 }

@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Shutdown } from '@tracking/runtime';
 import { eventually, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
-import { firstKeyCommand, keepLinkFileCurrent, formatWelcome } from './first-start.ts';
+import { formatFirstKeyCommand, keepLinkFileCurrent, formatWelcome } from './first-start.ts';
 
 const where = {
   url: 'http://127.0.0.1:3000',
@@ -44,10 +44,10 @@ describe('the welcome at a terminal', () => {
   });
 
   it('shows the data folder in commands that would otherwise use another one', () => {
-    expect(firstKeyCommand(where)).toMatch(/^npm run/);
-    expect(firstKeyCommand({ ...where, isDefaultDataDir: false })).toMatch(/^DATA_DIR=\/srv\/data npm run/);
+    expect(formatFirstKeyCommand(where)).toMatch(/^npm run/);
+    expect(formatFirstKeyCommand({ ...where, isDefaultDataDir: false })).toMatch(/^DATA_DIR=\/srv\/data npm run/);
     const dataDir = "/home/o'neil/my data";
-    expect(firstKeyCommand({ ...where, dataDir, isDefaultDataDir: false })).toMatch(
+    expect(formatFirstKeyCommand({ ...where, dataDir, isDefaultDataDir: false })).toMatch(
       /^DATA_DIR='\/home\/o'\\''neil\/my data' npm run/,
     );
   });
@@ -69,12 +69,12 @@ describe("the first admin's link without a terminal", () => {
     token = 'one';
   });
   afterEach(async () => {
-    await shutdown.run();
+    await shutdown.runSteps();
     await folder.remove();
   });
 
   const firstAdmin = {
-    link: () =>
+    getLink: () =>
       Promise.resolve(token === undefined ? undefined : ({ purpose: 'first_admin', token, expires_at: '' } as const)),
   };
   const keep = () =>

@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Identity } from '@tracking/identity';
-import { linkAddress } from '@tracking/identity-http';
+import { createLinkUrl } from '@tracking/identity-http';
 import type { Logger } from '@tracking/ports';
 import type { Shutdown } from '@tracking/runtime';
 import type { StandaloneConfig } from './config.ts';
@@ -31,7 +31,7 @@ export async function announceStart(config: StandaloneConfig, standalone: Standa
   const first_admin_link_file = await keepLinkFileCurrent({ ...standalone, dataDir, logger }, shutdown);
   const fields = { url, docs: `${url}/docs`, management_url: managementUrl, data_dir: dataDir };
   const first = {
-    make_a_key_with: firstKeyCommand(addresses),
+    make_a_key_with: formatFirstKeyCommand(addresses),
     ...(first_admin_link_file && { first_admin_link_file }),
   };
   logger.info({ ...fields, ...first }, 'listening');
@@ -51,7 +51,7 @@ interface ServerAddresses {
 }
 
 /** Returns the command that creates the first API key of a server. */
-export function firstKeyCommand({ dataDir, isDefaultDataDir }: ServerAddresses): string {
+export function formatFirstKeyCommand({ dataDir, isDefaultDataDir }: ServerAddresses): string {
   return isDefaultDataDir ? CREATE_FIRST_KEY_COMMAND : `DATA_DIR=${quoteForShell(dataDir)} ${CREATE_FIRST_KEY_COMMAND}`;
 }
 
@@ -69,7 +69,7 @@ export function formatWelcome(where: ServerAddresses): string {
 ${firstAdminLink === undefined ? '' : formatFirstAdminHelp(url, firstAdminLink)}
   In a second terminal, create an API key and the first shipment:
 
-    KEY=$(${firstKeyCommand(where)})
+    KEY=$(${formatFirstKeyCommand(where)})
     curl -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' ${url}/v1/shipments -d '{"external_id": "PO-1001", "mode": "ocean"}'
 
   ${
@@ -103,7 +103,7 @@ function quoteForShell(path: string): string {
 }
 
 interface FirstAdminLinkOptions {
-  readonly firstAdmin: Pick<Identity['firstAdmin'], 'link'>;
+  readonly firstAdmin: Pick<Identity['firstAdmin'], 'getLink'>;
   /** Base URL of the links. */
   readonly appUrl: string;
 }
@@ -127,8 +127,8 @@ async function createFirstAdminLink({
   firstAdmin,
   appUrl,
 }: FirstAdminLinkOptions): Promise<FirstAdminLink | undefined> {
-  const link = await firstAdmin.link();
-  return link && { ...link, address: linkAddress(appUrl, link.token) };
+  const link = await firstAdmin.getLink();
+  return link && { ...link, address: createLinkUrl(appUrl, link.token) };
 }
 
 /**
@@ -137,7 +137,7 @@ async function createFirstAdminLink({
  * @returns the path of the file; undefined if there is an admin
  */
 export async function keepLinkFileCurrent(options: LinkFileOptions, shutdown: Shutdown): Promise<string | undefined> {
-  const { dataDir, logger, checkIntervalMs: checkIntervalMs = LINK_CHECK_INTERVAL_MS } = options;
+  const { dataDir, logger, checkIntervalMs = LINK_CHECK_INTERVAL_MS } = options;
   const file = join(dataDir, LINK_FILE_NAME);
   let storedLink: string | undefined;
   const updateFile = async () => {
@@ -165,7 +165,7 @@ export async function keepLinkFileCurrent(options: LinkFileOptions, shutdown: Sh
   };
   // The task ends when the server stops or the workspace has an admin.
   const updating = updateRepeatedly().catch(() => undefined);
-  shutdown.add('first admin link', async () => {
+  shutdown.addStep('first admin link', async () => {
     stopping.abort();
     await updating;
   });

@@ -40,13 +40,13 @@ try {
   const { ready, shutdown } = standalone;
   shutdown.shutDownOnSignals();
   // The input ends when the command line process that started this process has ended.
-  if (administration) process.stdin.once('end', () => shutdown.end()).resume();
+  if (administration) process.stdin.once('end', () => shutdown.endProcess()).resume();
   await ready;
   if (config.webhooks.allowedCidrs.length > 0) {
     const where = { addresses: config.webhooks.allowedCidrs, http: config.webhooks.allowHttp };
     logger.warn(where, 'settings allow webhook receivers in non-public networks: use this for development only');
   }
   await announceStart(config, standalone, logger);
-} catch (error) {
-  exitWithError(error);
+} catch (startError) {
+  exitWithError(startError);
 }

@@ -68,20 +68,21 @@ export async function startStandalone(
     // The data folder is locked, so every other process that claimed an idempotency key has ended.
     takeOverAfterMs: 0,
   });
-  shutdown.add('idempotency keys', () => idempotency.close());
+  shutdown.addStep('idempotency keys', () => idempotency.close());
   const administration = await createAdministrationApi({
     ...features,
     idempotency,
+    leases: engines.storage.leases,
     appUrl,
     logger,
-    ...(mode === 'administration' && { release: () => shutdown.end() }),
+    ...(mode === 'administration' && { release: () => shutdown.endProcess() }),
   });
   await listenOnSocket(administration, config.dataDir);
-  shutdown.add('administration', () => administration.close());
+  shutdown.addStep('administration', () => administration.close());
   if (mode === 'administration') {
     return { url: undefined, managementUrl: undefined, appUrl, firstAdmin, ready: Promise.resolve(), shutdown };
   }
-  if (config.firstAdmin) await createFirstAdmin(config.firstAdmin, (admin) => firstAdmin.ensure(admin));
+  if (config.firstAdmin) await createFirstAdmin(config.firstAdmin, (admin) => firstAdmin.createIfMissing(admin));
 
   const report = () => {
     health.setEngineStatus('storage', engines.engine.failure);
@@ -91,7 +92,7 @@ export async function startStandalone(
   const { managementHost, managementPort } = config;
   const managing = startManagementServer({ host: managementHost, port: managementPort }, engines.metrics, report);
   const management = await nameSettingInErrors('MANAGEMENT_HOST, MANAGEMENT_PORT', managing);
-  shutdown.add('management', () => management.close());
+  shutdown.addStep('management', () => management.close());
 
   const api = await createHttpApi(
     {
@@ -132,7 +133,7 @@ export async function startStandalone(
     'HOST, PORT',
     api.getHttpAdapter().getInstance().listen({ port: config.port, host: config.host }),
   );
-  shutdown.add('api', async () => {
+  shutdown.addStep('api', async () => {
     health.markDraining();
     await api.close();
   });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { administrationSocketPath } from '@tracking/contracts';
+import { getSocketPath } from '@tracking/contracts';
 import { DataFolderInUse } from '@tracking/embedded';
 import { createTempFolder, type TempFolder } from '@tracking/testing';
-import { takeOver } from './take-over.ts';
+import { takeOverDataFolder } from './take-over.ts';
 
 describe('takeOver', () => {
   let folder: TempFolder;
@@ -23,7 +23,7 @@ describe('takeOver', () => {
       requests.push(`${request.method} ${request.url}`);
       response.writeHead(statuses.shift() ?? 500).end();
     });
-    await once(user.listen(administrationSocketPath(folder.path, tmpdir())), 'listening');
+    await once(user.listen(getSocketPath(folder.path, tmpdir())), 'listening');
   });
   afterEach(async () => {
     await once(user.close(), 'close');
@@ -32,13 +32,13 @@ describe('takeOver', () => {
 
   it('waits for a process that is ending and refuses requests with 503', async () => {
     statuses = [204, 503];
-    await expect(takeOver(folder.path, open)).resolves.toBe('opened');
+    await expect(takeOverDataFolder(folder.path, open)).resolves.toBe('opened');
     expect(requests).toEqual(Array(2).fill('POST /administration/release'));
   });
 
   it('throws at once if a server uses the folder', async () => {
     statuses = [404, 204];
-    await expect(takeOver(folder.path, open)).rejects.toBeInstanceOf(DataFolderInUse);
+    await expect(takeOverDataFolder(folder.path, open)).rejects.toBeInstanceOf(DataFolderInUse);
     expect(requests).toHaveLength(1);
   });
 });

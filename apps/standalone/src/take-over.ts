@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { administrationSocketPath } from '@tracking/contracts';
+import { getSocketPath } from '@tracking/contracts';
 import { DataFolderInUse } from '@tracking/embedded';
 
 /** Longer than a process needs to stop after its requests in progress. */
@@ -16,13 +16,13 @@ const REQUEST_TIMEOUT_MS = 5_000;
  * afterwards.
  * @throws DataFolderInUse if a server uses the folder, or the process does not end in time; errors of `open`
  */
-export async function takeOver<T>(dataDir: string, open: () => Promise<T>): Promise<T> {
+export async function takeOverDataFolder<T>(dataDir: string, open: () => Promise<T>): Promise<T> {
   for (const deadline = performance.now() + TAKE_OVER_TIMEOUT_MS; ; await pause(POLL_MS)) {
     try {
       return await open();
     } catch (error) {
       if (!(error instanceof DataFolderInUse)) throw error;
-      if (performance.now() > deadline || (await isServer(dataDir))) throw error;
+      if (performance.now() > deadline || (await endCommandLineProcess(dataDir))) throw error;
     }
   }
 }
@@ -31,9 +31,9 @@ export async function takeOver<T>(dataDir: string, open: () => Promise<T>): Prom
  * Asks the process that uses the data folder to end. Returns true if the process is a server: a server does not have
  * this route. Returns false also if the process is starting or stopping, so that it does not respond or responds 503.
  */
-async function isServer(dataDir: string): Promise<boolean> {
+async function endCommandLineProcess(dataDir: string): Promise<boolean> {
   const call = request({
-    socketPath: administrationSocketPath(resolve(dataDir), tmpdir()),
+    socketPath: getSocketPath(resolve(dataDir), tmpdir()),
     method: 'POST',
     path: '/administration/release',
     agent: false,

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { IdempotencyClaims } from '@tracking/http';
+import type { CollectionSpec, DocumentStore } from '@tracking/ports';
 import { Shutdown } from '@tracking/runtime';
-import { eventually, silentLogger as logger, createTempFolder } from '@tracking/testing';
+import { eventually, silentLogger as logger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { SecretBox } from '@tracking/webhooks';
 import { loadConfig } from '../src/config.ts';
 import { openEngines, startFeatures } from '../src/features.ts';
@@ -15,27 +16,55 @@ async function listed(): Promise<readonly string[]> {
   return [...section.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, name = '']) => name);
 }
 
-it('the reference lists for every collection of standalone when documents are removed', async () => {
-  const folder = await createTempFolder();
+/** Names of all collections whose indexes the set-up of the services builds. */
+async function readNamesInSetup(): Promise<readonly string[]> {
+  const text = await readFile(new URL('../../setup/index-versions.json', import.meta.url), 'utf8');
+  return Object.keys(JSON.parse(text) as object);
+}
+
+const withoutGeneration = (name: string) => name.replace(/\.g\d+$/, '.g*');
+
+describe('collections of standalone', () => {
   const shutdown = new Shutdown(logger, 20_000);
-  try {
+  const opened = new Map<string, CollectionSpec>();
+  let folder: TempFolder;
+  let documentStore: DocumentStore;
+  beforeAll(async () => {
+    folder = await createTempFolder();
     const config = loadConfig({ DATA_DIR: folder.path });
     const engines = await openEngines(config, logger, shutdown, 'server');
-    const { documentStore } = engines.storage;
+    ({ documentStore } = engines.storage);
+    const open = documentStore.collection.bind(documentStore);
+    documentStore.collection = (spec) => {
+      opened.set(withoutGeneration(spec.name), spec);
+      return open(spec);
+    };
     const { readModels } = await startFeatures(engines, { ...config, addresses: ADDRESSES }, shutdown, false);
     const { clock, metrics, secrets } = engines;
     const claiming = { ...engines.storage, clock, logger, metrics, secret: secrets.secretsKey, takeOverAfterMs: 0 };
     const responseCipher = (key: Uint8Array) => new SecretBox(key);
     const claims = await IdempotencyClaims.open({ ...claiming, responseCipher });
-    shutdown.add('idempotency keys', () => claims.close());
+    shutdown.addStep('idempotency keys', () => claims.close());
     await readModels.ready;
+  });
+  afterAll(async () => {
+    await shutdown.runSteps();
+    await folder.remove();
+  });
+
+  it('are in the reference, with the time when their documents are removed', async () => {
     // Some collections are created when they are first needed.
     await eventually(async () => {
       const names = await documentStore.collectionNames('');
-      expect(names.map((name) => name.replace(/\.g\d+$/, '.g*')).sort()).toEqual(await listed());
+      expect(names.map(withoutGeneration).sort()).toEqual(await listed());
     });
-  } finally {
-    await shutdown.run();
-    await folder.remove();
-  }
+  });
+
+  it('that have indexes are known to the set-up of the services', async () => {
+    const onlyInMongo = ['quota', 'subscription_partitions'];
+    await eventually(async () => {
+      const indexed = [...opened].flatMap(([name, { indexes }]) => (indexes.length === 0 ? [] : name));
+      expect([...indexed, ...onlyInMongo].sort()).toEqual(await readNamesInSetup());
+    });
+  });
 });

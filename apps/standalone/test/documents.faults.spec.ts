@@ -14,7 +14,7 @@ import {
   startUpload,
   verifyDocuments,
   createShipment,
-  put,
+  putFile,
   requestUpload,
   uploadForm,
   listObjects,
@@ -92,7 +92,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       }, SOON);
       await restart();
       expect(await statuses()).toEqual(['pending_upload']);
-      expect((await put(document, bytes, server.url)).status).toBeLessThan(300);
+      expect((await putFile(document, bytes, server.url)).status).toBeLessThan(300);
       const completed = await api.post(`/v1/documents/${document.id}/complete`);
       expect(completed.status).toBe(200);
       await expectSwept(1);
@@ -106,7 +106,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       'a URL of its own',
       async () => {
         const bytes = generatePdf('url', 100_000);
-        await put(await requestUpload(api, shipmentId, bytes), bytes, server.url);
+        await putFile(await requestUpload(api, shipmentId, bytes), bytes, server.url);
       },
     ],
   ])(
@@ -171,7 +171,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       const uploadByUrl = async (name: string) => {
         const bytes = generatePdf(name, 150_000);
         const document = await requestUpload(api, shipmentId, bytes);
-        expect((await put(document, bytes, server.url)).status).toBeLessThan(300);
+        expect((await putFile(document, bytes, server.url)).status).toBeLessThan(300);
         await after(document.id, ['uploaded'], () => api.post(`/v1/documents/${document.id}/complete`));
       };
       for (let kill = 0; kill < KILLS; kill += 1) {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { ShipmentDocument } from '@tracking/contracts';
-import { eventually, generatePdf } from '@tracking/testing';
+import { eventually, expectStaysTrue, generatePdf } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
   createClient,
@@ -16,7 +16,7 @@ import {
   startUpload,
   verifyDocuments,
   createShipment,
-  put,
+  putFile,
   requestUpload,
   uploadForm,
   listObjects,
@@ -121,7 +121,7 @@ describe('invalid uploads over real connections', () => {
       form.destroy();
       await eventually(async () => expect(await listObjects(dataDir)).toEqual([]), SOON);
       expect([...(await verifyDocuments(api, shipmentId))]).toEqual([[document.id, 'pending_upload']]);
-      expect((await put(document, bytes, server.url)).status).toBe(204);
+      expect((await putFile(document, bytes, server.url)).status).toBe(204);
       expect((await api.post(`/v1/documents/${document.id}/complete`)).status).toBe(200);
       expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['uploaded']);
     }),
@@ -135,10 +135,13 @@ describe('invalid uploads over real connections', () => {
       const document = await requestUpload(api, shipmentId, bytes);
       const slow = startUpload('PUT', uploadUrl(document, server.url), document.upload.headers, bytes.length);
       slow.write(bytes.subarray(0, 500_000));
-      const answers = [slow, beginForm(bytes)].map(statusOf);
+      const statuses: (number | undefined)[] = [];
+      const answers = [slow, beginForm(bytes)].map(async (stalled) => statuses.push(await statusOf(stalled)));
+      const unanswered = expectStaysTrue(() => expect(statuses).toEqual([]), 20_000);
       await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(2), SOON);
       expect((await uploadForm(api, shipmentId, generatePdf('quick', 100_000))).status).toBe(201);
-      expect(await Promise.all(answers)).toEqual([408, 408]);
+      await Promise.all([unanswered, ...answers]);
+      expect(statuses).toEqual([408, 408]);
       await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(1), SOON);
       expect([...(await verifyDocuments(api, shipmentId)).values()].sort()).toEqual(['pending_upload', 'uploaded']);
     }),
@@ -152,17 +155,17 @@ describe('invalid uploads over real connections', () => {
       const document = await requestUpload(api, shipmentId, bytes);
       const complete = () => api.post(`/v1/documents/${document.id}/complete`);
       const longer = Buffer.concat([bytes, Buffer.alloc(1)]);
-      expect(codeOf(await put(document, longer, server.url))).toEqual([413, 'body_too_large']);
+      expect(codeOf(await putFile(document, longer, server.url))).toEqual([413, 'body_too_large']);
       expect(codeOf(await complete())).toEqual([409, 'upload_missing']);
-      expect((await put(document, bytes.subarray(0, -1), server.url)).status).toBe(204);
+      expect((await putFile(document, bytes.subarray(0, -1), server.url)).status).toBe(204);
       expect(codeOf(await complete())).toEqual([400, 'size_mismatch']);
-      expect((await put(document, generatePdf('other', bytes.length), server.url)).status).toBe(204);
+      expect((await putFile(document, generatePdf('other', bytes.length), server.url)).status).toBe(204);
       expect(codeOf(await complete())).toEqual([400, 'checksum_mismatch']);
       expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['pending_upload']);
       const program = MALICIOUS['a program'] ?? Buffer.alloc(0);
-      expect(codeOf(await put(document, program, server.url))).toEqual([400, 'unsupported_document_type']);
-      expect(codeOf(await put(document, Buffer.alloc(0), server.url))).toEqual([400, 'empty_file']);
-      expect((await put(document, bytes, server.url)).status).toBe(204);
+      expect(codeOf(await putFile(document, program, server.url))).toEqual([400, 'unsupported_document_type']);
+      expect(codeOf(await putFile(document, Buffer.alloc(0), server.url))).toEqual([400, 'empty_file']);
+      expect((await putFile(document, bytes, server.url)).status).toBe(204);
       expect((await complete()).status).toBe(200);
       expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['uploaded']);
       expect(await listObjects(dataDir)).toHaveLength(1);
@@ -179,7 +182,7 @@ describe('invalid uploads over real connections', () => {
           [400, 'unsupported_document_type'],
         ]);
         const document = await requestUpload(api, shipmentId, bytes);
-        const answer = codeOf(await put(document, bytes, server.url));
+        const answer = codeOf(await putFile(document, bytes, server.url));
         expect([name, answer]).toEqual([name, [400, 'unsupported_document_type']]);
       }
       expect(await listObjects(dataDir)).toEqual([]);
@@ -197,7 +200,7 @@ describe('invalid uploads over real connections', () => {
         ['a";x="\u202f – 🚢.pdf', 'a";x="\u202f – 🚢.pdf'],
       ]) {
         const document = await requestUpload(api, shipmentId, bytes, { file_name });
-        expect((await put(document, bytes, server.url)).status).toBe(204);
+        expect((await putFile(document, bytes, server.url)).status).toBe(204);
         const { data } = await api.post<ShipmentDocument>(`/v1/documents/${document.id}/complete`);
         expect(data.file_name).toBe(kept);
         const { status, headers } = await api.get(`/v1/documents/${document.id}/download`);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
 import { DATA_FOLDER_IN_USE_EXIT_CODE } from '@tracking/contracts';
-import { firstKeyCommand, formatWelcome } from '../src/first-start.ts';
+import { formatFirstKeyCommand, formatWelcome } from '../src/first-start.ts';
 import {
   runCli,
   createClient,
@@ -75,7 +75,7 @@ describe('running standalone', () => {
       docs: `${url}/docs`,
       management_url: managementUrl,
       data_dir: dataDir,
-      make_a_key_with: firstKeyCommand(shown),
+      make_a_key_with: formatFirstKeyCommand(shown),
     });
   });
 

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import axios, { type AxiosInstance } from 'axios';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-const runFile = promisify(execFile);
+const repositoryRoot = fileURLToPath(new URL('../../..', import.meta.url));
+const execFileAsync = promisify(execFile);
 /** Environment variables that tested processes inherit. A shared compile cache lets them start faster. */
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 export const INHERITED_ENVIRONMENT = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
@@ -36,9 +36,9 @@ export function launchProcess(
   env: Record<string, string> = {},
   wrapper: readonly string[] = [],
 ): ChildProcess {
-  const [command = '', ...args] = [...wrapper, process.execPath, `${root}apps/standalone/dist/main.js`];
+  const [command = '', ...args] = [...wrapper, process.execPath, `${repositoryRoot}apps/standalone/dist/main.js`];
   return spawn(command, args, {
-    cwd: root,
+    cwd: repositoryRoot,
     env: {
       ...INHERITED_ENVIRONMENT,
       DATA_DIR: dataDir,
@@ -109,8 +109,8 @@ export async function runUntilStartFails(...args: Parameters<typeof runToEnd>): 
 
 /** Runs the command line with a data folder and returns its standard output. */
 export async function runCli(dataDir: string, ...args: string[]): Promise<string> {
-  const { stdout } = await runFile(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
-    cwd: root,
+  const { stdout } = await execFileAsync(process.execPath, [`${repositoryRoot}apps/cli/dist/main.js`, ...args], {
+    cwd: repositoryRoot,
     env: { ...INHERITED_ENVIRONMENT, DATA_DIR: dataDir },
     maxBuffer: 64 * 2 ** 20,
   });

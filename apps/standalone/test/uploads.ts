@@ -56,7 +56,7 @@ export function uploadUrl({ upload }: RequestedUpload, server: string): string {
   return server + pathname + search;
 }
 
-export function put(document: RequestedUpload, bytes: Buffer, server: string): Promise<AxiosResponse> {
+export function putFile(document: RequestedUpload, bytes: Buffer, server: string): Promise<AxiosResponse> {
   const headers = { ...document.upload.headers };
   const url = uploadUrl(document, server);
   return axios.put(url, bytes, { headers, validateStatus: () => true, proxy: false, maxBodyLength: Infinity });

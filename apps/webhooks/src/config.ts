@@ -8,6 +8,7 @@ import {
   type WebhookConfig,
 } from '@tracking/runtime';
 import {
+  findAdvertisedAddress,
   readClientTls,
   readChannelToken,
   readKafkaSettings,
@@ -23,6 +24,8 @@ import {
 export interface WebhooksConfig extends ServiceSettings, SecretsKeySettings {
   /** Address `host:port` that listens for requests from the gateway. */
   readonly address: string;
+  /** Address `host:port` at which other replicas reach this one. */
+  readonly advertisedAddress: string;
   readonly token: string;
   readonly tls?: GrpcServerTls;
   /** Addresses of the shipments service's replicas, and the settings of connections to them. */
@@ -39,9 +42,11 @@ export function loadConfig(env: EnvironmentVariables = process.env): WebhooksCon
   const server = readServerTls(read);
   // A service that accepts only TLS calls also makes only TLS calls.
   const { tls = server.tls && true } = readClientTls(read);
+  const address = `${read.readSetting('HOST')}:${read.readSetting('PORT', '4002')}`;
   return {
     ...readServiceSettings(read),
-    address: `${read.get('HOST')}:${read.get('PORT', '4002')}`,
+    address,
+    advertisedAddress: read.readSetting('ADVERTISED_ADDRESS', findAdvertisedAddress(address)),
     token: readChannelToken(read),
     ...server,
     shipments: { services: { shipments: read.readRequired('SHIPMENTS_URL') }, ...(tls && { tls }) },

@@ -1,10 +1,16 @@
-import { GrpcServiceChannel, GrpcServiceServer, SHIPMENTS, WEBHOOKS_PROTO } from '@tracking/distributed';
+import { GrpcServiceChannel, GrpcServiceServer, SHIPMENTS_PROTO, WEBHOOKS_PROTO } from '@tracking/distributed';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import { openSealingKey } from '@tracking/runtime';
-import { Service, openKafka, openMongo } from '@tracking/service';
+import { openKafka, openMongo, ReplicaChannels, Service } from '@tracking/service';
 import { type ShipmentOperations, createRemoteEventMaker } from '@tracking/shipments';
-import { Webhooks, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
+import {
+  type FindShardOwner,
+  createShardLeaseName,
+  Webhooks,
+  useSecretsKey,
+  type WebhookOperations,
+} from '@tracking/webhooks';
 import type { WebhooksConfig } from './config.ts';
 
 /**
@@ -21,14 +27,15 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const { logger, metrics, clock, shutdown } = service;
 
   // Storage engines
-  const { documentStore, leases } = openMongo(service, config.mongo);
+  const { documentStore, shares } = openMongo(service, config.mongo, config);
+  const leases = shares.getGroup('webhook_jobs');
   const broker = openKafka(service, config.kafka);
   const channel = new GrpcServiceChannel({ ...config.shipments, token: config.token, logger, metrics });
-  shutdown.add('command channel', () => channel.close());
-  const { events } = channel.client<ShipmentOperations>(SHIPMENTS, HEAD_DEADLINE_MS);
-  service.watch('shipments', () => events.head());
+  shutdown.addStep('command channel', () => channel.close());
+  const { events } = channel.createOperations<ShipmentOperations>(SHIPMENTS_PROTO, HEAD_DEADLINE_MS);
+  service.watchEngine('shipments', () => events.head());
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
-  shutdown.add('outbound calls', () => outbound.close());
+  shutdown.addStep('outbound calls', () => outbound.close());
 
   const use = (key: Uint8Array, lost?: string) =>
     service.retryUntilAvailable(() => useSecretsKey(documentStore, key, lost));
@@ -39,8 +46,20 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
     ...{ eventStore: events, documentStore, leases, clock, logger, metrics },
     project: false,
   });
-  shutdown.add('read models', () => readModels.stop());
+  shutdown.addStep('read models', () => readModels.stop());
   const { log: eventLog } = new PublishedEvents(readModels, createRemoteEventMaker(events));
+
+  // Other replicas
+  const replicas = new ReplicaChannels<WebhookOperations>({
+    ...{ ...config, proto: WEBHOOKS_PROTO, clientTls: config.shipments.tls, logger, metrics },
+  });
+  shutdown.addStep('replicas', () => replicas.close());
+  const shardLeases = shares.getGroup('webhook_shards');
+  const findShardOwner: FindShardOwner = (shard) => {
+    const owner = shardLeases.findOtherOwner(createShardLeaseName(shard));
+    if (owner?.address === undefined) return undefined;
+    return replicas.connect(owner, owner.address, shardLeases.liveMembers).owners;
+  };
 
   // Feature
   const { addresses, webhooks: policy } = config;
@@ -52,6 +71,8 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
       documentStore,
       broker,
       leases,
+      shardLeases,
+      findShardOwner,
       outbound,
       secretsKey,
       clock,
@@ -61,12 +82,12 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
       settings: { addresses, timeoutMs, recoveryAfterMs, failingAfterMs, policy, retention },
     });
   const webhooks = await service.retryUntilAvailable(starting);
-  shutdown.add('webhooks', () => webhooks.stop());
+  shutdown.addStep('webhooks', () => webhooks.stop());
 
   // Edge
   const server = new GrpcServiceServer({ ...config, proto: WEBHOOKS_PROTO, logger, metrics });
   server.serve<WebhookOperations>(webhooks);
   await server.listen();
-  shutdown.add('commands', () => server.close());
+  shutdown.addStep('commands', () => server.close());
   service.markReady({ address: config.address });
 }
