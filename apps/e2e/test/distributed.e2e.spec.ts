@@ -7,8 +7,9 @@ import { webhooksJourney } from './browser/webhooks-journey.ts';
 import { testEngineFaults } from './distributed/faults.ts';
 import { testDeliveryPacing } from './distributed/pacing.ts';
 import { LARGE_REPLAY_SUITE_NAME, testReplayCrashesOfServices } from './distributed/replay-crashes.ts';
-import { testRollingRestart } from './distributed/rolling-restart.ts';
+import { testRollingUpgrade } from './distributed/rolling-upgrade.ts';
 import { testSafeRetries } from './distributed/safe-retries.ts';
+import { testSlowEngines } from './distributed/slow-engines.ts';
 import { testJourneys } from './journeys/index.ts';
 import { STANDALONE_SETTINGS } from './shared-standalone.ts';
 import { NO_ENGINES_REASON, startServices, type StartedServices } from './subject.ts';
@@ -38,7 +39,8 @@ for (const [name, suite] of [
   ['the pace of an endpoint, over two replicas of each service', testDeliveryPacing],
   [LARGE_REPLAY_SUITE_NAME, testReplayCrashesOfServices],
   ['the same POST, fifty times at once over two gateways', testSafeRetries],
-  ['a rolling restart, two replicas of each service', testRollingRestart],
+  ['slow and hung engines, one replica of each service', testSlowEngines],
+  ['a rolling upgrade, two replicas of each service', testRollingUpgrade],
 ] as const) {
   if (NO_ENGINES_REASON === undefined) describe(name, suite);
   else test.todo(`${name} [not tested: ${NO_ENGINES_REASON}]`);

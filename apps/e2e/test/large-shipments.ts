@@ -6,7 +6,7 @@ import { eventually, scaleTimeout, generatePdf, simulateDelay, createTempFolder 
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { EndpointServer } from './receiver.ts';
 import { runCli, runCliJson, startStandalone, type StartedSystem } from './subject.ts';
-import { listAllItems, createKey, createTenant, type Tenant } from './tenant.ts';
+import { listAllItems, createKey, createTenant, type TestTenant } from './tenant.ts';
 import { downloadDocument, sendUploadBytes, requestUpload, uploadDocument } from './uploads.ts';
 
 /**
@@ -35,7 +35,7 @@ const createArray = <T>(count: number, one: (n: number) => T): T[] => Array.from
 const createLongText = (character: string, n: number) => `${character.repeat(990)}${n}`.padEnd(1_000, character);
 
 /** Returns a container number with these six digits and the check digit of ISO 6346, or a wrong check digit. */
-function containerNumber(n: number, isFaulty: boolean): string {
+function createContainerNumber(n: number, isFaulty: boolean): string {
   const number = `MSCU${100_000 + n}`;
   const valueOf = (character: string) => {
     const value = Number.parseInt(character, 36);
@@ -51,7 +51,7 @@ function containerNumber(n: number, isFaulty: boolean): string {
 const createShipmentBody = (external_id: string, isFaulty: boolean) => ({
   external_id,
   mode: 'ocean',
-  container_numbers: createArray(200, (n) => containerNumber(n, isFaulty)),
+  container_numbers: createArray(200, (n) => createContainerNumber(n, isFaulty)),
   legs: createArray(50, (n) => ({
     vessel: createLongText('船', n),
     voyage: createLongText('航', n),
@@ -60,8 +60,13 @@ const createShipmentBody = (external_id: string, isFaulty: boolean) => ({
   })),
 });
 /** References that do not fit in the request that creates the shipment: one write stores at most 1 MB. */
-const LONGEST_REFERENCES = createArray(50, (n) => ({ type: createLongText('港', n), value: createLongText('海', n) }));
-const LONGEST_METADATA = Object.fromEntries(createArray(50, (n) => [createLongText('貨', n), createLongText('物', n)]));
+const REFERENCES_OF_MAX_SIZE = createArray(50, (n) => ({
+  type: createLongText('港', n),
+  value: createLongText('海', n),
+}));
+const METADATA_OF_MAX_SIZE = Object.fromEntries(
+  createArray(50, (n) => [createLongText('貨', n), createLongText('物', n)]),
+);
 
 /** Makes the client repeat requests that get 503. Large requests take longer on a busy machine. */
 function repeatUnavailable(api: AxiosInstance): AxiosInstance {
@@ -79,7 +84,7 @@ function repeatUnavailable(api: AxiosInstance): AxiosInstance {
 type Call = <T>(method: string, path: string, data?: object) => Promise<T>;
 
 /** Returns a function that sends requests of a tenant. @throws Error if a request fails */
-function createCall({ api }: Pick<Tenant, 'api'>): Call {
+function createCall({ api }: Pick<TestTenant, 'api'>): Call {
   return async (method, url, data) => {
     const answer = await api.request({ method, url, data, headers: { 'Idempotency-Key': randomUUID() } });
     if (answer.status >= 300) throw new Error(`${method} ${url}: ${answer.status} ${JSON.stringify(answer.data)}`);
@@ -96,8 +101,8 @@ async function createLargeShipments(call: Call, count: number, prefix = 'LARGE')
       '/v1/shipments',
       createShipmentBody(`${prefix}-${n}`, n < FAULTY_SHIPMENT_COUNT),
     );
-    await call('PATCH', `/v1/shipments/${id}`, { references: LONGEST_REFERENCES });
-    await call('PATCH', `/v1/shipments/${id}`, { metadata: LONGEST_METADATA });
+    await call('PATCH', `/v1/shipments/${id}`, { references: REFERENCES_OF_MAX_SIZE });
+    await call('PATCH', `/v1/shipments/${id}`, { metadata: METADATA_OF_MAX_SIZE });
     await call('PATCH', `/v1/shipments/${id}`, { house_bill: `HB-${n}` });
     await call('POST', '/v1/shipments', { external_id: `${prefix}-${n}`, load_type: 'fcl' });
     ids.push(id);
@@ -113,7 +118,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   /** Timeout of tests whose work grows with the number of shipments. */
   const timeout = scaleTimeout(240_000 + 4_000 * count);
   let subject: StartedSystem;
-  let tenant: Tenant;
+  let tenant: TestTenant;
   let receiver: EndpointServer;
   let call: Call;
   const ids: string[] = [];
@@ -218,7 +223,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
       const opened = await call<ShipmentException>('POST', `${of}/exceptions`, exception);
       await call('POST', `/v1/exceptions/${opened.id}/acknowledge`, { note: createLongText('記', 1) });
       await call('POST', `/v1/exceptions/${opened.id}/resolve`, { note: createLongText('記', 2) });
-      await call('PATCH', `${of}/containers/${containerNumber(0, true)}`, { seal_number: '封'.repeat(100) });
+      await call('PATCH', `${of}/containers/${createContainerNumber(0, true)}`, { seal_number: '封'.repeat(100) });
       await exerciseDocuments(of);
       await call('GET', `${of}/explanation`);
       await call('POST', `${of}/cancel`);
@@ -351,7 +356,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
 }
 
 /** The test keeps only the ids, because all events together exceed the memory of this process. */
-async function listEventIds({ api }: Tenant, types: readonly string[] = []): Promise<readonly string[]> {
+async function listEventIds({ api }: TestTenant, types: readonly string[] = []): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = null; ;) {
     const params = {

@@ -25,14 +25,20 @@ export class LoadGenerator {
   acknowledged = 0;
   /** Number of temporary failures: refused or broken connections, and 503 responses. */
   refusals = 0;
+  /** Maximum number of temporary failures in a row of one write. */
+  maxFailuresInARow = 0;
   /** Unexpected responses, which no fault of an engine or a replica explains. */
   readonly unexpected: string[] = [];
   private isOver = false;
+  private writes = 0;
   private readonly clients: readonly Promise<void>[];
 
-  /** @param paceMs milliseconds between a response and the client's next write */
+  /**
+   * @param apis clients of the gateways; a write is repeated at the next one
+   * @param paceMs milliseconds between a response and the client's next write
+   */
   constructor(
-    private readonly api: AxiosInstance,
+    private readonly apis: readonly AxiosInstance[],
     clients: number,
     private readonly paceMs: number,
   ) {
@@ -40,7 +46,7 @@ export class LoadGenerator {
   }
 
   /** Resolves when every write is acknowledged. */
-  async stop(): Promise<void> {
+  async stopLoad(): Promise<void> {
     this.isOver = true;
     await Promise.all(this.clients);
   }
@@ -70,8 +76,12 @@ export class LoadGenerator {
   }
 
   private async sendUntilAcknowledged<T>(path: string, body: object): Promise<T> {
-    for (;;) {
-      const answer = await this.api.post<T>(path, body).catch((error: unknown) => error as Error);
+    const first = (this.writes += 1);
+    for (let failures = 0; ; failures += 1) {
+      this.maxFailuresInARow = Math.max(this.maxFailuresInARow, failures);
+      const api = this.apis[(first + failures) % this.apis.length];
+      if (api === undefined) throw new Error('the load generator has no clients');
+      const answer = await api.post<T>(path, body).catch((error: unknown) => error as Error);
       if ('status' in answer && 'data' in answer) {
         if (answer.status === 200 || answer.status === 201) {
           this.acknowledged += 1;

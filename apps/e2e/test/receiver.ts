@@ -55,7 +55,7 @@ interface RegisteredEndpoint extends ReceiverEndpoint {
   readonly excesses: string[];
 }
 
-/** A client's server with any number of endpoints. Verifies signatures and records deliveries. */
+/** Test server that receives webhooks at any number of endpoints. Verifies signatures and records deliveries. */
 export class EndpointServer {
   /** First body received by event id. */
   readonly bodies = new Map<string, string>();
@@ -96,14 +96,14 @@ export class EndpointServer {
     return new EndpointServer(server, workMs);
   }
 
-  endpointUrl(path: string): string {
+  formatEndpointUrl(path: string): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}${path}`;
   }
 
   /** Creates an endpoint with this path. The endpoint is neither verified nor enabled. */
   async createEndpoint(api: AxiosInstance, path: string, fields: object = {}): Promise<ReceiverEndpoint> {
     const made = await api.post('/v1/webhook_endpoints', {
-      url: this.endpointUrl(path),
+      url: this.formatEndpointUrl(path),
       event_types: ['*'],
       ...fields,
     });

@@ -3,10 +3,17 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { startEngines, type RunningEngines } from '@tracking/system';
-import { ManagedProcess, eventually, findFreePort, createTempFolder, type TempFolder } from '@tracking/testing';
+import {
+  ManagedProcess,
+  eventually,
+  findFreePort,
+  createTempFolder,
+  type TempFolder,
+  replaceMongoDatabase,
+} from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
-import { ENGINES_DIR, NO_ENGINES_REASON, REPOSITORY_ROOT } from './subject.ts';
+import { createMongoOptions, ENGINES_DIR, NO_ENGINES_REASON, REPOSITORY_ROOT } from './subject.ts';
 
 jest.setTimeout(120_000);
 
@@ -30,16 +37,21 @@ function tests() {
   beforeAll(async () => {
     folder = await createTempFolder();
     const elsewhere = { eventStoreDbUrl: `esdb://${UNREACHABLE_ADDRESS}?tls=false`, kafkaBrokers: UNREACHABLE_ADDRESS };
-    engines = await startEngines({ folder: folder.path, enginesDir: ENGINES_DIR, ...elsewhere });
+    engines = await startEngines({
+      folder: folder.path,
+      enginesDir: ENGINES_DIR,
+      ...elsewhere,
+      ...createMongoOptions(),
+    });
     mongo = await new MongoClient(engines.mongoUrl).connect();
   });
   afterEach(async () => {
-    await Promise.all(started.map(({ process: one }) => one.kill()));
+    await Promise.all(started.map(({ process: one }) => one.killProcess()));
     started = [];
   });
   afterAll(async () => {
     await mongo.close();
-    await engines.mongo?.kill();
+    await engines.mongo?.killProcess();
     await folder.remove();
   });
 
@@ -53,7 +65,7 @@ function tests() {
       env: {
         PORT: '0',
         MANAGEMENT_PORT: String(managementPort),
-        MONGODB_URL: engines.mongoUrl.replace(/\/[^/]*$/, `/${database}`),
+        MONGODB_URL: replaceMongoDatabase(engines.mongoUrl, database),
         KAFKA_BROKERS: UNREACHABLE_ADDRESS,
         SHIPMENTS_URL: UNREACHABLE_ADDRESS,
         WEBHOOKS_URL: UNREACHABLE_ADDRESS,
@@ -69,7 +81,7 @@ function tests() {
     const managementUrl = `http://127.0.0.1:${managementPort}`;
     const entry = { process: one, managementUrl, said: () => readFile(logFile, 'utf8') };
     started.push(entry);
-    void one.start().catch(() => undefined);
+    void one.startProcess().catch(() => undefined);
     return entry;
   };
   const isRefused = async ({ said }: Started) => (await said()).includes('SECRETS_KEY');
@@ -123,7 +135,7 @@ function tests() {
       const database = `later-${service}`;
       const first = await start(service, database, key);
       const id = await keyInUse(database);
-      await first.process.kill();
+      await first.process.killProcess();
       expect(await refusal(await start(service, database, other))).toContain(`SECRETS_KEY_LOST=${id},`);
       const next = await start(service, database, other, { SECRETS_KEY_LOST: id });
       await keyInUse(database, id);

@@ -1,11 +1,18 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { DistributedSystem, NODE_FLAGS, SERVICE_NAMES, type ServiceReplica } from '@tracking/system';
-import { ManagedProcess, findFreePort, createTempFolder } from '@tracking/testing';
+import {
+  DistributedSystem,
+  type DistributedSystemOptions,
+  NODE_FLAGS,
+  SERVICE_NAMES,
+  type ServiceReplica,
+} from '@tracking/system';
+import { ManagedProcess, findFreePort, createTempFolder, replaceMongoDatabase } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
 
@@ -25,7 +32,7 @@ export interface SystemAddress {
   readonly operator: Readonly<Record<string, string>>;
   /** Kafka brokers. Absent if the topics cannot be read from outside. */
   readonly kafkaBrokers?: string;
-  /** Location of the object store. */
+  /** Folder or MongoDB URL in which the system under test stores the files of documents. */
   readonly objectStore: { readonly folder: string } | { readonly mongoUrl: string };
 }
 
@@ -86,7 +93,7 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
     },
     (name, code) => deaths.push(`${name} ended with ${code}`),
   );
-  await server.start();
+  await server.startProcess();
   const address = {
     urls: [`http://127.0.0.1:${port}`],
     managementUrls: [`http://127.0.0.1:${managementPort}`],
@@ -99,18 +106,29 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
     processes: [server],
     deaths,
     stop: async () => {
-      await server.stop();
+      await server.stopProcess();
       await folder.remove();
     },
   };
 }
 
-const { EVENTSTOREDB_URL, EVENTSTOREDB_START } = process.env;
+const { EVENTSTOREDB_URL, EVENTSTOREDB_START, MONGODB_URL, MONGODB_START } = process.env;
 /** Reason why the tests cannot kill the event store; undefined if they can. */
 export const EVENT_STORE_NOT_KILLABLE_REASON =
   EVENTSTOREDB_URL !== undefined && EVENTSTOREDB_START === undefined
     ? 'EVENTSTOREDB_START is not set: it must name the command that starts the node of EVENTSTOREDB_URL'
     : undefined;
+
+/** Reason why the tests cannot kill the document store; undefined if they can. */
+export const DOCUMENT_STORE_NOT_KILLABLE_REASON =
+  MONGODB_URL !== undefined && MONGODB_START === undefined
+    ? 'MONGODB_START is not set: it must name the command that starts the server of MONGODB_URL'
+    : undefined;
+/** Returns the options for a MongoDB server outside of the folder of engines, with a database of its own. */
+export function createMongoOptions() {
+  if (MONGODB_URL === undefined) return {};
+  return { mongoUrl: replaceMongoDatabase(MONGODB_URL, `test-${randomUUID()}`), mongoStart: MONGODB_START };
+}
 
 export const ENGINES_DIR = resolve(REPOSITORY_ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
 /** Reason why the distributed system cannot start on this machine; undefined if it can. */
@@ -128,7 +146,11 @@ export interface StartedServices extends StartedSystem {
   readonly folder: string;
 }
 
-export async function startServices(settings: Readonly<Record<string, string>>): Promise<StartedServices> {
+/** @param options options that replace those of the environment, such as addresses of engines that already run */
+export async function startServices(
+  settings: Readonly<Record<string, string>>,
+  options: Partial<DistributedSystemOptions> = {},
+): Promise<StartedServices> {
   // If E2E_LOGS is set, the logs are kept after the run.
   const kept = process.env['E2E_LOGS'];
   const folder = kept === undefined ? await createTempFolder() : undefined;
@@ -140,8 +162,10 @@ export async function startServices(settings: Readonly<Record<string, string>>):
     enginesDir: ENGINES_DIR,
     eventStoreDbUrl: EVENTSTOREDB_URL,
     eventStoreDbStart: EVENTSTOREDB_START,
+    ...createMongoOptions(),
     replicas: 2,
     env: { ...LOCAL_RECEIVER_SETTINGS, ...settings },
+    ...options,
     onUnexpectedExit: (name, code) => deaths.push(`${name} ended with ${code}`),
   });
   const { url, token } = system.administration;
@@ -187,17 +211,24 @@ export async function sumMetric({ managementUrl }: ServiceReplica, metric: strin
 }
 
 /** Runs the command line. Returns its output. @throws Error if the command fails */
-export async function runCli({ operator }: SystemUnderTest, ...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [join(REPOSITORY_ROOT, 'apps/cli/dist/main.js'), ...args],
-    {
-      cwd: REPOSITORY_ROOT,
-      env: operator,
-      maxBuffer: 64 * 2 ** 20,
-    },
-  );
-  return stdout.trim();
+export function runCli(subject: SystemUnderTest, ...args: string[]): Promise<string> {
+  return runCliWithInput(subject, '', ...args);
+}
+
+/** Runs the command line with a text as its standard input. Returns its standard output. */
+export async function runCliWithInput(
+  { operator }: SystemUnderTest,
+  input: string,
+  ...args: string[]
+): Promise<string> {
+  const running = promisify(execFile)(process.execPath, [join(REPOSITORY_ROOT, 'apps/cli/dist/main.js'), ...args], {
+    cwd: REPOSITORY_ROOT,
+    env: operator,
+    maxBuffer: 64 * 2 ** 20,
+  });
+  // A command that does not read its input may have closed it.
+  running.child.stdin?.on('error', () => undefined).end(input);
+  return (await running).stdout.trim();
 }
 
 /** Runs the command line with `--json`. Returns the parsed output. */

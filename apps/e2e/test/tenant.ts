@@ -5,7 +5,7 @@ import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { runCli, type SystemUnderTest } from './subject.ts';
 
 /** Workspace of one journey with an API key. */
-export interface Tenant {
+export interface TestTenant {
   readonly workspace: string;
   readonly key: string;
   /** Client that sends each request to the next gateway. */
@@ -27,7 +27,7 @@ export async function createWorkspace(subject: SystemUnderTest, name: string): P
   return workspace;
 }
 
-export async function createTenant(subject: SystemUnderTest, role: Role = 'admin'): Promise<Tenant> {
+export async function createTenant(subject: SystemUnderTest, role: Role = 'admin'): Promise<TestTenant> {
   const workspace = await createWorkspace(subject, 'journey');
   return { workspace, ...(await createKey(subject, workspace, role)) };
 }
@@ -37,7 +37,7 @@ export async function createKey(
   workspace: string,
   role: Role,
   environment: 'live' | 'test' = 'live',
-): Promise<Omit<Tenant, 'workspace'>> {
+): Promise<Omit<TestTenant, 'workspace'>> {
   const options = { name: role, environment, role, workspace };
   const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
   const key = await runCli(subject, 'keys', 'create', ...words);
@@ -118,14 +118,46 @@ export async function listAllItems<T>(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<T[]> {
   const items: T[] = [];
+  for await (const page of readPages<T>(api, path, params, headers)) items.push(...page.data.data);
+  return items;
+}
+
+/**
+ * Returns every item of a list that includes all acknowledged writes.
+ * @throws Error if a page is not returned, or states an age and may therefore lack writes, as after kill -9 of projections
+ */
+export async function listCurrentItems<T>(
+  api: AxiosInstance,
+  path: string,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<T[]> {
+  const items: T[] = [];
+  for await (const page of readPages<T>(api, path, params, {})) {
+    expect(page.headers['read-model-age']).toBeUndefined();
+    items.push(...page.data.data);
+  }
+  return items;
+}
+
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly next_cursor: string | null;
+}
+
+async function* readPages<T>(
+  api: AxiosInstance,
+  path: string,
+  params: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>>,
+): AsyncGenerator<AxiosResponse<Page<T>>> {
   for (let cursor: string | null = null; ;) {
-    const page: AxiosResponse<{ data: T[]; next_cursor: string | null }> = await api.get(path, {
+    const page: AxiosResponse<Page<T>> = await api.get(path, {
       params: { limit: 200, ...params, ...(cursor !== null && { cursor }) },
       headers: { ...headers },
     });
     if (page.status !== 200) throw new Error(`${path}: ${page.status} ${JSON.stringify(page.data)}`);
-    items.push(...page.data.data);
+    yield page;
     cursor = page.data.next_cursor;
-    if (cursor === null) return items;
+    if (cursor === null) return;
   }
 }

@@ -26,7 +26,7 @@ export function startBrowser(): Promise<Browser> {
 }
 
 /** A 404 response for `route.fulfill`. */
-export function notFoundResponse(message: string) {
+export function createNotFoundResponse(message: string) {
   return { status: 404, json: { error: { type: 'not_found', code: 'not_found', message } } };
 }
 
@@ -48,7 +48,7 @@ export class BrowserWindow {
   }
 
   /** @param person user whose session the page has; no session if absent */
-  static async open(
+  static async openWindow(
     browser: Browser,
     subject: SystemUnderTest,
     person?: SignedInUser,
@@ -77,7 +77,7 @@ export class BrowserWindow {
     );
   }
 
-  async goto(path: string): Promise<void> {
+  async openPath(path: string): Promise<void> {
     await this.page.goto(this.base + path);
     await this.waitForData();
   }

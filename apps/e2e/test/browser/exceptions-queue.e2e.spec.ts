@@ -37,9 +37,9 @@ describeInBrowser('the exceptions queue', () => {
 
   it('assigns and resolves several exceptions at once, and retries a failed one', async () => {
     const ids = await Promise.all(TYPES.map((type) => opened(type, { title: `Bulk ${type}` })));
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.goto('/exceptions');
+    await window.openPath('/exceptions');
     await page.getByLabel('Select all loaded exceptions').check();
     await page.getByRole('button', { name: 'Assign…' }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Assign', exact: true }).click();
@@ -73,9 +73,9 @@ describeInBrowser('the exceptions queue', () => {
   it('can be used with the keyboard only', async () => {
     const first = await opened('lost', { severity: 'critical', title: 'Keys first' });
     const second = await opened('shortage', { severity: 'critical', title: 'Keys second' });
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.goto('/exceptions?severity=critical&type=lost,shortage&view=unassigned');
+    await window.openPath('/exceptions?severity=critical&type=lost,shortage&view=unassigned');
     await page.getByRole('link', { name: 'Keys first' }).focus();
     await page.keyboard.press('Enter');
     const pane = page.getByRole('region', { name: 'Exception' });
@@ -102,9 +102,9 @@ describeInBrowser('the exceptions queue', () => {
 
   it('updates rows in place, and counts new exceptions instead of moving rows', async () => {
     const id = await opened('lost', { severity: 'low', title: 'Live one' });
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.goto('/exceptions?severity=low');
+    await window.openPath('/exceptions?severity=low');
     const row = page.getByRole('row').filter({ hasText: 'Live one' });
     await row.getByText('Open').waitFor();
     await admin.api.post(`/v1/exceptions/${id}/acknowledge`, { assignee: 'kim@example.com' });
@@ -126,10 +126,10 @@ describeInBrowser('the exceptions queue', () => {
     });
     for (const { shipment: made } of data.data)
       await admin.api.post(`/v1/shipments/${made.id}/exceptions`, { type: 'freight_hold', severity: 'low' });
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
     await page.clock.install();
-    await window.goto('/exceptions?type=freight_hold&severity=low');
+    await window.openPath('/exceptions?type=freight_hold&severity=low');
     const row = (index: number) => page.locator(`[data-index="${index}"]`);
     await row(0)
       .getByText(/^LONG-/)
@@ -161,7 +161,7 @@ describeInBrowser('the exceptions queue', () => {
       return { ...template, id, title: `Row ${n}` };
     });
     let order: readonly object[] = rows;
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
     await window.withholdEvents();
     await page.route(
@@ -172,7 +172,7 @@ describeInBrowser('the exceptions queue', () => {
         return route.fulfill({ json: { data, has_more: isFirst, next_cursor: isFirst ? 'next' : null } });
       },
     );
-    await window.goto('/exceptions');
+    await window.openPath('/exceptions');
     const row = (index: number) => page.locator(`[data-index="${index}"]`);
     await row(0).getByRole('link', { name: 'Row 0' }).waitFor();
     order = [{ ...rows.at(-1), severity: 'critical', title: 'Graver' }, ...rows.slice(0, -1)];
@@ -194,9 +194,9 @@ describeInBrowser('the exceptions queue', () => {
     const email = generateEmail('viewer');
     const { data } = await admin.api.post<{ invitation_url: string }>('/v1/users', { email, role: 'viewer' });
     const viewer = await acceptInvitation(subject, data.invitation_url, email);
-    const window = await BrowserWindow.open(browser, subject, viewer, NARROW_WINDOW);
+    const window = await BrowserWindow.openWindow(browser, subject, viewer, NARROW_WINDOW);
     const { page } = window;
-    await window.goto('/exceptions?type=lost');
+    await window.openPath('/exceptions?type=lost');
     await page.getByText('permission exceptions:write').waitFor();
     expect(await page.getByRole('checkbox').count()).toBe(0);
     await page.getByRole('link', { name: 'To be read' }).first().click();

@@ -29,9 +29,9 @@ describeInBrowser('a new user', () => {
       '--workspace',
       workspace,
     );
-    const window = await BrowserWindow.open(browser, subject);
+    const window = await BrowserWindow.openWindow(browser, subject);
     const { page } = window;
-    await window.goto(`/invitation#${link.slice(link.indexOf('#') + 1)}`);
+    await window.openPath(`/invitation#${link.slice(link.indexOf('#') + 1)}`);
     await page.getByLabel('Your name').fill('Ann Visser');
     await page.locator('input[type=password]').fill('a long password for tests');
     await page.getByRole('button', { name: 'Continue' }).click();

@@ -12,7 +12,7 @@ const FIELD_VALUES: Readonly<Record<string, string>> = {
   url: 'https://example.com/hooks',
 };
 /** Selector of the buttons to press. */
-const PRESSABLE = 'button:visible:not([disabled]):not([aria-disabled=true])';
+const PRESSABLE_SELECTOR = 'button:visible:not([disabled]):not([aria-disabled=true])';
 /** Timeout for actions on elements that may disappear, in milliseconds. */
 const SHORT_TIMEOUT_MS = 2_000;
 
@@ -45,8 +45,8 @@ export async function findForbiddenRequests(
       refused.push(`${path}, ${pressing}: ${response.request().method()} ${response.url()}`);
   };
   page.on('response', listen).on('request', ask).on('requestfinished', end).on('requestfailed', end);
-  await window.goto(path);
-  const names = (await buttonNames(page.locator(`main ${PRESSABLE}`))).filter((name) => !known.has(name));
+  await window.openPath(path);
+  const names = (await listButtonNames(page.locator(`main ${PRESSABLE_SELECTOR}`))).filter((name) => !known.has(name));
   for (const name of names) {
     pressing = name;
     try {
@@ -68,9 +68,9 @@ export async function findForbiddenRequests(
 /** @returns the number of items in the menu that the button opened; 0 if it opened none */
 async function pressButton(window: BrowserWindow, path: string, name: string, item?: number): Promise<number> {
   const { page } = window;
-  await window.goto(path);
+  await window.openPath(path);
   const button = page
-    .locator(`main ${PRESSABLE}`)
+    .locator(`main ${PRESSABLE_SELECTOR}`)
     .and(page.getByRole('button', { name, exact: true }))
     .first();
   // An earlier action may have removed the button.
@@ -95,7 +95,7 @@ async function pressButton(window: BrowserWindow, path: string, name: string, it
 async function submitDialog(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog').last();
   if ((await dialog.count()) === 0) return;
-  const last = dialog.locator(PRESSABLE).last();
+  const last = dialog.locator(PRESSABLE_SELECTOR).last();
   // A dialog that shows progress closes without a click.
   const unlessClosed = (action: () => Promise<void>) =>
     eventually(async () => ((await dialog.isVisible()) ? action() : undefined));
@@ -109,7 +109,7 @@ async function submitDialog(page: Page): Promise<void> {
   await unlessClosed(() => last.click({ timeout: SHORT_TIMEOUT_MS }));
 }
 
-async function buttonNames(buttons: Locator): Promise<readonly string[]> {
+async function listButtonNames(buttons: Locator): Promise<readonly string[]> {
   const all = await buttons.evaluateAll((elements) =>
     elements.map((element) => element.getAttribute('aria-label') ?? element.textContent?.trim() ?? ''),
   );

@@ -86,8 +86,8 @@ describeInBrowser('every page', () => {
     webhooks = await createSampleWebhooks(admin);
     ids = { ...webhooks.ids, ...(await createSampleShipment(admin)) };
     windows = {
-      wide: await BrowserWindow.open(browser, subject, admin, WIDE_WINDOW),
-      narrow: await BrowserWindow.open(browser, subject, admin, NARROW_WINDOW),
+      wide: await BrowserWindow.openWindow(browser, subject, admin, WIDE_WINDOW),
+      narrow: await BrowserWindow.openWindow(browser, subject, admin, NARROW_WINDOW),
     };
   }, scaleTimeout(90_000));
   afterAll(async () => {
@@ -111,7 +111,7 @@ describeInBrowser('every page', () => {
     const window = windows[size];
     window.complaints.length = 0;
     await window.page.emulateMedia({ colorScheme });
-    await window.goto(path.replaceAll(/:(\w+)/g, (_, id: string) => ids[id] ?? ''));
+    await window.openPath(path.replaceAll(/:(\w+)/g, (_, id: string) => ids[id] ?? ''));
     if (drawn !== undefined) await window.page.locator(drawn).waitFor();
     await window.switchColorScheme(colorScheme);
     await window.takeScreenshot(`${name}-${colorScheme}-${size}`);
@@ -121,9 +121,9 @@ describeInBrowser('every page', () => {
   });
 
   it('shows that the connection is lost, keeps its data, and resumes by itself', async () => {
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page, context } = window;
-    await window.goto('/shipments');
+    await window.openPath('/shipments');
     await context.setOffline(true);
     await page.getByText('You are offline').waitFor();
     expect(await page.getByRole('link', { name: 'PO-1029' }).count()).toBe(1);

@@ -98,14 +98,14 @@ for (const who of ROLES) {
         const address = path.replace('ID', id).replace('ENDPOINT', endpointId).replace('EXCEPTION', exceptionId);
         return environment === 'test' ? `${address}${address.includes('?') ? '&' : '?'}environment=test` : address;
       };
-      window = await BrowserWindow.open(browser, subject, await createUser(subject, admin, role));
+      window = await BrowserWindow.openWindow(browser, subject, await createUser(subject, admin, role));
     }, scaleTimeout(60_000));
     afterAll(async () => {
       await browser?.close();
     });
 
     it('sees the permitted sections of the settings', async () => {
-      await window.goto(pathOf('/settings/api-keys'));
+      await window.openPath(pathOf('/settings/api-keys'));
       const links = window.page.getByRole('navigation', { name: 'Settings' }).getByRole('link');
       await links.first().waitFor();
       const found = new Set(await links.allTextContents());
@@ -116,7 +116,7 @@ for (const who of ROLES) {
 
     it('is offered the permitted actions only; others are disabled or hidden', async () => {
       for (const { path, control, needs } of OFFERED) {
-        await window.goto(pathOf(path));
+        await window.openPath(pathOf(path));
         const isAllowed = needs === undefined || may.includes(needs);
         if (isAllowed) await found(window.page, control).waitFor({ state: 'attached' });
         expect([path, control, await isOffered(window.page, control)]).toEqual([path, control, isAllowed]);

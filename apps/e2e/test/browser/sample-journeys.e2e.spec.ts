@@ -17,9 +17,9 @@ describeInBrowser('an empty workspace', () => {
 
   it('checks off a key and a shipment as they arrive, regardless of their source', async () => {
     const workspace = await createWorkspace(subject, 'first-steps');
-    const window = await BrowserWindow.open(browser, subject, await createSignedInAdmin(subject, workspace));
+    const window = await BrowserWindow.openWindow(browser, subject, await createSignedInAdmin(subject, workspace));
     const { page } = window;
-    await window.goto('/start?environment=test');
+    await window.openPath('/start?environment=test');
     await page.getByRole('listitem', { name: 'Create key: to do' }).waitFor();
     expect(await page.getByLabel('Command').innerText()).toContain(`curl ${subject.urls[0]}/v1/shipments`);
     expect(await window.findAccessibilityViolations()).toEqual([]);
@@ -36,15 +36,15 @@ describeInBrowser('an empty workspace', () => {
 
   it('adds sample journeys in test only, and a second click creates no duplicates', async () => {
     const workspace = await createWorkspace(subject, 'samples');
-    const window = await BrowserWindow.open(browser, subject, await createSignedInAdmin(subject, workspace));
+    const window = await BrowserWindow.openWindow(browser, subject, await createSignedInAdmin(subject, workspace));
     const { page } = window;
     const { api } = await createKey(subject, workspace, 'viewer', 'test');
     const fill = page.getByRole('button', { name: 'Add sample journeys' });
-    await window.goto('/start');
+    await window.openPath('/start');
     await page.getByRole('listitem', { name: 'Create key: to do' }).waitFor();
     expect(await fill.count()).toBe(0);
 
-    await window.goto('/start?environment=test');
+    await window.openPath('/start?environment=test');
     await fill.click();
     await page.getByText('7 sample journeys added.').waitFor();
     const found = async () => {
@@ -61,7 +61,7 @@ describeInBrowser('an empty workspace', () => {
     await page.getByText('The sample journeys already exist.').waitFor();
     expect(await found()).toEqual(once);
 
-    await window.goto('/shipments?environment=test');
+    await window.openPath('/shipments?environment=test');
     await page.getByRole('link', { name: 'SAMPLE-1001' }).waitFor();
     // The README shows these two screenshots.
     await window.waitForData();

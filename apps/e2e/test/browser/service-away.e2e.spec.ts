@@ -5,7 +5,7 @@ import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { startStandalone, type StartedSystem } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { uploadDocument } from '../uploads.ts';
-import { BrowserWindow, describeInBrowser, notFoundResponse, startBrowser } from './browser.ts';
+import { BrowserWindow, describeInBrowser, createNotFoundResponse, startBrowser } from './browser.ts';
 import { createPdf } from './paper.ts';
 
 describeInBrowser('a page that is left open', () => {
@@ -27,11 +27,11 @@ describeInBrowser('a page that is left open', () => {
   it(
     'shows that the service is unreachable, keeps the layout around parts that fail to load, and recovers when the service is back',
     async () => {
-      const { page, context } = await BrowserWindow.open(browser, subject, ann);
+      const { page, context } = await BrowserWindow.openWindow(browser, subject, ann);
       await page.goto('/shipments');
       await page.getByRole('link', { name: 'PO-1' }).waitFor();
       const [server] = subject.processes;
-      await server?.kill();
+      await server?.killProcess();
       await page.getByText('Connection lost').waitFor();
       expect(await page.getByRole('link', { name: 'PO-1' }).count()).toBe(1);
 
@@ -40,7 +40,7 @@ describeInBrowser('a page that is left open', () => {
       await failed.waitFor();
       expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(1);
 
-      await server?.start();
+      await server?.startProcess();
       await page.getByText('Connection lost').waitFor({ state: 'detached' });
       await failed.getByRole('button', { name: 'Try again' }).click();
       await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
@@ -55,15 +55,15 @@ describeInBrowser('a page that is left open', () => {
   it('reports a failed download', async () => {
     const { data } = await ann.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-4', mode: 'ocean' });
     await uploadDocument(ann.api, data.id, createPdf('Bill'), { type: 'bill_of_lading' });
-    const window = await BrowserWindow.open(browser, subject, ann);
+    const window = await BrowserWindow.openWindow(browser, subject, ann);
     const { page } = window;
-    await window.goto(`/shipments/${data.id}/documents`);
-    await page.route('**/v1/documents/*/download', (route) => route.fulfill(notFoundResponse('It is gone.')));
+    await window.openPath(`/shipments/${data.id}/documents`);
+    await page.route('**/v1/documents/*/download', (route) => route.fulfill(createNotFoundResponse('It is gone.')));
     await page.getByRole('button', { name: 'Actions for bill.pdf' }).click();
     await page.getByRole('menuitem', { name: 'Download' }).click();
     await page.getByRole('alert').filter({ hasText: 'It is gone.' }).waitFor();
 
-    await window.goto('/shipments/import');
+    await window.openPath('/shipments/import');
     await page.route('**/papaparse*.js', (route) => route.abort());
     await page.getByRole('button', { name: 'Download an example' }).click();
     await page.getByRole('alert').filter({ hasText: 'Part of this page could not be loaded' }).waitFor();
@@ -74,16 +74,16 @@ describeInBrowser('a page that is left open', () => {
     const fields = { url: 'http://127.0.0.1:9999/hooks', event_types: ['*'] };
     const { data, status } = await ann.api.post<{ id: string }>('/v1/webhook_endpoints', fields);
     expect(status).toBe(201);
-    const window = await BrowserWindow.open(browser, subject, ann);
+    const window = await BrowserWindow.openWindow(browser, subject, ann);
     const { page } = window;
-    await window.goto(`/settings/webhooks/${data.id}?tab=configuration`);
+    await window.openPath(`/settings/webhooks/${data.id}?tab=configuration`);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Description').fill('Mine');
     await ann.api.patch(`/v1/webhook_endpoints/${data.id}`, { description: 'Theirs' });
     const path = `**/v1/webhook_endpoints/${data.id}`;
     await page.route(path, (route) =>
-      route.request().method() === 'GET' ? route.fulfill(notFoundResponse('Not now.')) : route.continue(),
+      route.request().method() === 'GET' ? route.fulfill(createNotFoundResponse('Not now.')) : route.continue(),
     );
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.getByRole('alert').filter({ hasText: 'Not now.' }).waitFor();
@@ -95,7 +95,7 @@ describeInBrowser('a page that is left open', () => {
   });
 
   it('keeps the input after the session ended, and continues once the user signs in in another tab', async () => {
-    const { page, context } = await BrowserWindow.open(browser, subject, ann);
+    const { page, context } = await BrowserWindow.openWindow(browser, subject, ann);
     await page.goto('/shipments/new');
     const reference = page.getByLabel('Your reference');
     await reference.fill('PO-3');

@@ -47,9 +47,9 @@ describeInBrowser('documents of a shipment', () => {
   });
 
   it('are uploaded, previewed, approved, rejected and replaced, with exceptions and history', async () => {
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.goto(`/shipments/${shipment.id}/documents`);
+    await window.openPath(`/shipments/${shipment.id}/documents`);
     const required = page.getByRole('region', { name: 'Required documents' });
     await required.getByText('0 of 2 are uploaded').waitFor();
 
@@ -131,9 +131,9 @@ describeInBrowser('documents of a shipment', () => {
   });
 
   it('are uploaded with their latest type, until the user leaves the section', async () => {
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.goto(`/shipments/${shipment.id}/documents`);
+    await window.openPath(`/shipments/${shipment.id}/documents`);
     /** Uploads that the page begins; each waits until it is released. */
     const uploads: PromiseWithResolvers<void>[] = [];
     await page.route(`**/v1/shipments/${shipment.id}/documents`, async (route) => {
@@ -189,9 +189,9 @@ describeInBrowser('documents of a shipment', () => {
   });
 
   it('and exceptions of other users appear without a reload; a user opens and resolves an exception', async () => {
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.goto(`/shipments/${shipment.id}/exceptions`);
+    await window.openPath(`/shipments/${shipment.id}/exceptions`);
     await page.getByRole('button', { name: 'Open exception' }).waitFor();
     await admin.api.post(`/v1/shipments/${shipment.id}/exceptions`, { type: 'seal_broken', severity: 'high' });
     await page.getByRole('article', { name: 'Seal broken' }).waitFor();
@@ -223,9 +223,13 @@ describeInBrowser('documents of a shipment', () => {
 
   it('are shown to a viewer, with the missing permissions', async () => {
     await uploadDocument(admin.api, shipment.id, createPdf('Bill'), { type: 'bill_of_lading' });
-    const window = await BrowserWindow.open(browser, subject, await createSignedInUser(subject, workspace, 'viewer'));
+    const window = await BrowserWindow.openWindow(
+      browser,
+      subject,
+      await createSignedInUser(subject, workspace, 'viewer'),
+    );
     const { page } = window;
-    await window.goto(`/shipments/${shipment.id}/documents`);
+    await window.openPath(`/shipments/${shipment.id}/documents`);
     await page.getByRole('button', { name: 'bill.pdf', exact: true }).waitFor();
     await page.getByText('You can view documents.').waitFor();
     expect(await page.locator('input[type=file]').count()).toBe(0);

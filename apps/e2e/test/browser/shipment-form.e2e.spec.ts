@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { NARROW_WINDOW, BrowserWindow, describeInBrowser, notFoundResponse, startBrowser } from './browser.ts';
+import { NARROW_WINDOW, BrowserWindow, describeInBrowser, createNotFoundResponse, startBrowser } from './browser.ts';
 import { selectOption, findPortField } from './fields.ts';
 
 describeInBrowser('the shipment form', () => {
@@ -22,9 +22,9 @@ describeInBrowser('the shipment form', () => {
   });
 
   it('creates a shipment with ports by name, local times and errors at the fields', async () => {
-    const window = await BrowserWindow.open(browser, subject, ann);
+    const window = await BrowserWindow.openWindow(browser, subject, ann);
     const { page } = window;
-    await window.goto('/shipments/new');
+    await window.openPath('/shipments/new');
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByText('Enter your reference').waitFor();
     await page.getByLabel('Your reference').fill('PO-4711');
@@ -72,7 +72,7 @@ describeInBrowser('the shipment form', () => {
     });
 
     // A second of the same reference would be a change of the first.
-    await window.goto('/shipments/new');
+    await window.openPath('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-4711');
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByRole('link', { name: 'Open the shipment' }).waitFor();
@@ -82,9 +82,9 @@ describeInBrowser('the shipment form', () => {
   });
 
   it('selects a typed port on Enter, and is not sent with an unknown port', async () => {
-    const window = await BrowserWindow.open(browser, subject, ann);
+    const window = await BrowserWindow.openWindow(browser, subject, ann);
     const { page } = window;
-    await window.goto('/shipments/new');
+    await window.openPath('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-ENTER');
     await findPortField(page, 'Origin').fill('DEHAM');
     await findPortField(page, 'Origin').press('Enter');
@@ -119,13 +119,13 @@ describeInBrowser('the shipment form', () => {
 
   it('reports a taken reference even if the existing shipment cannot be read', async () => {
     expect((await ann.api.post('/v1/shipments', { external_id: 'PO-TAKEN', mode: 'ocean' })).status).toBe(201);
-    const window = await BrowserWindow.open(browser, subject, ann);
+    const window = await BrowserWindow.openWindow(browser, subject, ann);
     const { page } = window;
-    await window.goto('/shipments/new');
+    await window.openPath('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-TAKEN');
     await page.route(
       ({ pathname, searchParams }) => pathname === '/v1/shipments' && searchParams.has('external_id'),
-      (route) => route.fulfill(notFoundResponse('Not now.')),
+      (route) => route.fulfill(createNotFoundResponse('Not now.')),
     );
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByText('A shipment with this reference already exists.').waitFor();
@@ -137,10 +137,10 @@ describeInBrowser('the shipment form', () => {
     const made = { external_id: 'PO-2', mode: 'ocean', booking_number: 'B-1', house_bill: 'H-1', carrier_scac: 'MAEU' };
     const { data } = await ann.api.post<Shipment>('/v1/shipments', made);
     const [one, other] = [
-      await BrowserWindow.open(browser, subject, ann),
-      await BrowserWindow.open(browser, subject, bob, NARROW_WINDOW),
+      await BrowserWindow.openWindow(browser, subject, ann),
+      await BrowserWindow.openWindow(browser, subject, bob, NARROW_WINDOW),
     ];
-    await Promise.all([one.goto(`/shipments/${data.id}/edit`), other.goto(`/shipments/${data.id}/edit`)]);
+    await Promise.all([one.openPath(`/shipments/${data.id}/edit`), other.openPath(`/shipments/${data.id}/edit`)]);
     await one.page.getByLabel('Booking number').fill('B-ANN');
     await one.page.getByLabel('House bill').fill('H-ANN');
     await other.page.getByLabel('Booking number').fill('B-BOB');
@@ -171,9 +171,9 @@ describeInBrowser('the shipment form', () => {
 
   it('saves despite a new milestone, and asks before unsaved changes are discarded', async () => {
     const { data } = await ann.api.post<Shipment>('/v1/shipments', { external_id: 'PO-3', mode: 'ocean' });
-    const window = await BrowserWindow.open(browser, subject, ann);
+    const window = await BrowserWindow.openWindow(browser, subject, ann);
     const { page } = window;
-    await window.goto(`/shipments/${data.id}/edit`);
+    await window.openPath(`/shipments/${data.id}/edit`);
     await page.getByLabel('Booking number').fill('B-3');
     const departure = { code: 'gated_in', occurred_at: '2026-01-02T10:00:00Z' };
     expect((await ann.api.post(`/v1/shipments/${data.id}/milestones`, departure)).status).toBe(201);

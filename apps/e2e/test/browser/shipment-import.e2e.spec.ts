@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { createSignedInAdmin } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { BrowserWindow, describeInBrowser, notFoundResponse, startBrowser } from './browser.ts';
+import { BrowserWindow, describeInBrowser, createNotFoundResponse, startBrowser } from './browser.ts';
 import { createCsvFile } from './shipment-import.ts';
 
 /**
@@ -46,7 +46,7 @@ describeInBrowser('a file to import', () => {
     name: string,
     act: (page: Page, window: BrowserWindow) => Promise<void>,
   ): Promise<void> {
-    const window = await BrowserWindow.open(
+    const window = await BrowserWindow.openWindow(
       browser,
       subject,
       await createSignedInAdmin(subject, await createWorkspace(subject, name)),
@@ -64,9 +64,9 @@ describeInBrowser('a file to import', () => {
       let isAway = true;
       await page.route(
         ({ pathname }) => pathname === '/v1/places',
-        (route) => (isAway ? route.fulfill(notFoundResponse('Not now.')) : route.continue()),
+        (route) => (isAway ? route.fulfill(createNotFoundResponse('Not now.')) : route.continue()),
       );
-      await window.goto('/shipments/import');
+      await window.openPath('/shipments/import');
       await choose(page, 'orders.csv', ['IMP-1,ocean,CNSHA,NLRTM,2027-03-01 10:30,2027-04-01,,MAEU,,,']);
       const failed = page.getByRole('alert').filter({ hasText: 'The time zones of the ports could not be read' });
       await failed.getByText('Not now.').waitFor();
@@ -81,7 +81,7 @@ describeInBrowser('a file to import', () => {
   it('is the file that was chosen last, even if an earlier one is read later', () =>
     inNewWorkspace('files', async (page, window) => {
       await page.addInitScript(SLOW_READ);
-      await window.goto('/shipments/import');
+      await window.openPath('/shipments/import');
       await choose(page, 'slow.csv', ['SLOW-1,,,,,,,,,,', 'SLOW-2,,,,,,,,,,']);
       await eventually(async () => expect(await page.evaluate('globalThis.isSlowHeld')).toBe(true));
       await choose(page, 'quick.csv', ['QUICK-1,,,,,,,,,,']);
@@ -93,7 +93,7 @@ describeInBrowser('a file to import', () => {
 
   it('stays in the list of imports, with the reason, if the browser cannot remove it', () =>
     inNewWorkspace('stuck', async (page, window) => {
-      await window.goto('/shipments/import');
+      await window.openPath('/shipments/import');
       await choose(page, 'stuck.csv', ['STUCK-1,,,,,,,,,,']);
       await page.getByRole('button', { name: 'Import 1 shipment' }).click();
       await page.getByText('Finished').waitFor();
@@ -101,7 +101,7 @@ describeInBrowser('a file to import', () => {
         globalThis.remove = IDBObjectStore.prototype.delete;
         IDBObjectStore.prototype.delete = () => { throw new Error('The disk is full.'); };
       `);
-      const remove = page.getByRole('button', { name: 'Remove from list' });
+      const remove = page.getByRole('button', { name: 'Remove import from list' });
       await remove.click();
       await page.getByText('The disk is full.').waitFor();
       expect(await page.getByRole('region', { name: 'Import of stuck.csv' }).count()).toBe(1);

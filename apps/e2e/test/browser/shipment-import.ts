@@ -41,9 +41,9 @@ export const shipmentImport: BrowserJourney = {
         const { subject, browser } = stage();
         const workspace = await createWorkspace(subject, 'imports');
         const ann = await createSignedInAdmin(subject, workspace);
-        const window = await BrowserWindow.open(browser, subject, ann);
+        const window = await BrowserWindow.openWindow(browser, subject, ann);
         const { page } = window;
-        await window.goto('/shipments/import');
+        await window.openPath('/shipments/import');
         await page.setInputFiles('input[type=file]', createCsvFile('orders.csv', generateRows()));
         await page.getByText('1,980 shipments ready to import, 20 rows with errors').waitFor();
         await page.getByRole('combobox', { name: 'Field for column “Cost centre”' }).click();
@@ -82,7 +82,9 @@ export const shipmentImport: BrowserJourney = {
         const [first] = await listAllItems<Shipment>(ann.api, '/v1/shipments', { external_id: 'IMP-1' });
         expect(first).toMatchObject({
           etd: '2027-03-01T02:30:00.000Z',
-          eta: '2027-03-31T22:00:00.000Z',
+          // The file has a date without a time: the whole day in Rotterdam.
+          eta: '2027-04-01T21:59:59.999Z',
+          eta_precision: 'day',
           destination_port: 'NLRTM',
           metadata: { 'Cost centre': '4711' },
           legs: [{ vessel: 'Honam, Maersk' }],

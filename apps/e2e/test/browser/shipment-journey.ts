@@ -9,7 +9,7 @@ import { selectOption, findPortField } from './fields.ts';
 import { createPdf } from './paper.ts';
 
 const CONTAINER_NUMBER = 'CSQU3054383';
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 export const shipmentJourney: BrowserJourney = {
   name: 'journey of a shipment in the browser',
@@ -21,13 +21,13 @@ export const shipmentJourney: BrowserJourney = {
         const workspace = await createWorkspace(subject, 'journey');
         const ann = await createSignedInAdmin(subject, workspace);
         await ann.api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading'] } });
-        const window = await BrowserWindow.open(browser, subject, ann);
+        const window = await BrowserWindow.openWindow(browser, subject, ann);
         const { page } = window;
-        await window.goto('/shipments');
+        await window.openPath('/shipments');
         // A page that is loaded again does not have the state of the previous page.
         await page.evaluate('window.isStillTheSame = true');
 
-        const id = await create(page);
+        const id = await createShipment(page);
         const sections = page.getByRole('navigation', { name: 'Shipment sections' });
         await sections.getByRole('link', { name: 'Timeline' }).click();
         await page.getByText('Connected', { exact: true }).waitFor();
@@ -81,10 +81,10 @@ export const shipmentJourney: BrowserJourney = {
   },
 };
 
-const formatHoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR).toISOString();
+const formatHoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR_MS).toISOString();
 
 /** Answers its id. */
-async function create(page: Page): Promise<string> {
+async function createShipment(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'New shipment' }).click();
   await page.getByLabel('Your reference').fill('PO-7');
   await selectOption(page, page.getByRole('combobox', { name: 'Mode' }), 'Ocean');

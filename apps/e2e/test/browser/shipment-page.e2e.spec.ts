@@ -69,9 +69,9 @@ describeInBrowser('the shipment page', () => {
 
   it('shows a milestone from the API without a reload', async () => {
     const id = await sail(admin.api, 'PO-LIVE');
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.goto(`/shipments/${id}/timeline`);
+    await window.openPath(`/shipments/${id}/timeline`);
     await page.getByText('Connected', { exact: true }).waitFor();
     await page.getByRole('rowheader', { name: 'Vessel departed' }).waitFor();
     const arrived = { code: 'vessel_arrived', occurred_at: day(-1), location: 'NLRTM', source: 'carrier' };
@@ -86,14 +86,14 @@ describeInBrowser('the shipment page', () => {
 
   it('shows changes between the first read and the first event', async () => {
     const id = await sail(admin.api, 'PO-BETWEEN');
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
     const gate = Promise.withResolvers<void>();
     await page.route('**/v1/events/stream', async (route) => {
       await gate.promise;
       await route.continue();
     });
-    await window.goto(`/shipments/${id}/timeline`);
+    await window.openPath(`/shipments/${id}/timeline`);
     const status = page.getByRole('region', { name: 'Status' });
     await status.getByText('In transit', { exact: true }).waitFor();
     const arrived = { code: 'vessel_arrived', occurred_at: day(-1), location: 'NLRTM', source: 'carrier' };
@@ -109,9 +109,9 @@ describeInBrowser('the shipment page', () => {
     const id = await sail(admin.api, 'PO-WRITE');
     const of = async () =>
       (await admin.api.get<Milestones>(`/v1/shipments/${id}/milestones?include_retracted=true`)).data;
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.goto(`/shipments/${id}/timeline`);
+    await window.openPath(`/shipments/${id}/timeline`);
 
     await page.getByRole('button', { name: 'Record milestone' }).click();
     const form = page.getByRole('dialog', { name: 'Record milestone' });
@@ -133,7 +133,7 @@ describeInBrowser('the shipment page', () => {
     await form.waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name: 'Open Discharged (actual)' }).click();
-    const drawer = page.getByRole('dialog', { name: 'Milestone' });
+    const drawer = page.getByRole('dialog', { name: 'Milestone details' });
     await drawer.getByRole('button', { name: 'Correct…' }).click();
     const correction = page.getByRole('dialog', { name: 'Correct milestone' });
     await correction.getByLabel('Vessel').fill('Marit Maersk');
@@ -172,9 +172,9 @@ describeInBrowser('the shipment page', () => {
 
   it('records a milestone whose code was typed and not picked', async () => {
     const id = await sail(admin.api, 'PO-TYPED');
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.goto(`/shipments/${id}/timeline`);
+    await window.openPath(`/shipments/${id}/timeline`);
     await page.getByRole('button', { name: 'Record milestone' }).click();
     const form = page.getByRole('dialog', { name: 'Record milestone' });
     await form.getByRole('combobox', { name: 'Milestone' }).fill('discharged');
@@ -200,8 +200,8 @@ describeInBrowser('the shipment page', () => {
     await admin.api.patch(`/v1/shipments/${id}/containers/${CONTAINER}`, container);
     const delivered = { code: 'delivered', occurred_at: day(-1), location: 'NLRTM', container_number: CONTAINER };
     expect((await admin.api.post(`/v1/shipments/${id}/milestones`, delivered)).status).toBe(201);
-    const window = await BrowserWindow.open(browser, subject, admin);
-    await window.goto(`/shipments/${id}`);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    await window.openPath(`/shipments/${id}`);
     const row = window.page.getByRole('row').filter({ hasText: CONTAINER });
     await row.getByText('free time until empty return').waitFor();
     expect(await row.getByText('at the terminal').count()).toBe(0);
@@ -211,14 +211,14 @@ describeInBrowser('the shipment page', () => {
 
   it('shows the error of a rejected milestone even if the form lacks the field', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-FIELD', mode: 'ocean' });
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
     await page.route('**/v1/shipments/*/milestones', (route) => {
       const details = [{ param: 'leg_number', code: 'invalid', message: 'There is no such leg.' }];
       const error = { type: 'invalid_request', code: 'validation_failed', message: 'Not valid.', details };
       return route.request().method() === 'POST' ? route.fulfill({ status: 400, json: { error } }) : route.continue();
     });
-    await window.goto(`/shipments/${data.id}`);
+    await window.openPath(`/shipments/${data.id}`);
     await page.getByRole('button', { name: 'Record milestone' }).click();
     const form = page.getByRole('dialog', { name: 'Record milestone' });
     await form.getByRole('combobox', { name: 'Milestone' }).fill('discharged');
@@ -231,11 +231,11 @@ describeInBrowser('the shipment page', () => {
 
   it('copies without the clipboard API, and reports if the browser refuses to copy', async () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-COPY' });
-    const window = await BrowserWindow.open(browser, subject, admin);
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
     await page.addInitScript("Clipboard.prototype.writeText = () => Promise.reject(new Error('refused'))");
     await page.addInitScript("addEventListener('copy', () => (globalThis.copiedText = String(getSelection())))");
-    await window.goto(`/shipments/${data.id}/calls`);
+    await window.openPath(`/shipments/${data.id}/calls`);
     const copy = page.getByRole('button', { name: 'Copy the JSON' });
     const notCopied = page.getByText('The browser does not allow this page to copy.');
     await copy.click();
@@ -256,8 +256,8 @@ describeInBrowser('the shipment page', () => {
   });
 
   it('reports an unknown shipment', async () => {
-    const window = await BrowserWindow.open(browser, subject, admin);
-    await window.goto('/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa');
+    const window = await BrowserWindow.openWindow(browser, subject, admin);
+    await window.openPath('/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa');
     await window.page.getByText('Shipment not found').waitFor();
     await window.close();
   });

@@ -34,7 +34,7 @@ describeInBrowser('the shipment list', () => {
     await browser?.close();
   });
   beforeEach(async () => {
-    window = await BrowserWindow.open(browser, subject, admin);
+    window = await BrowserWindow.openWindow(browser, subject, admin);
     page = window.page;
   });
   afterEach(async () => {
@@ -58,7 +58,7 @@ describeInBrowser('the shipment list', () => {
   };
 
   it('can be navigated and opened by keys, up to the last row', async () => {
-    await window.goto('/shipments?sort=eta');
+    await window.openPath('/shipments?sort=eta');
     await row('PO-1000').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('j');
@@ -76,7 +76,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('updates changed rows in place, and adds new rows on request', async () => {
-    await window.goto('/shipments?sort=eta');
+    await window.openPath('/shipments?sort=eta');
     await row('PO-1003').getByText('Pending').waitFor();
     const { y: before } = (await row('PO-1003').boundingBox()) ?? {};
     const { id } = await shipmentOf('PO-1003');
@@ -96,7 +96,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('closes the event stream while hidden, and catches up when visible again', async () => {
-    await window.goto('/shipments?sort=eta');
+    await window.openPath('/shipments?sort=eta');
     await row('PO-1005').getByText('Pending').waitFor();
     const isGivenBack = page.waitForEvent('requestfailed', (request) => request.url().includes('/events/stream'));
     await turn('out of sight');
@@ -117,7 +117,7 @@ describeInBrowser('the shipment list', () => {
       expect(status).toBe(201);
     };
     await opened('PO-1010');
-    await window.goto('/shipments?has_open_exceptions=true&q=po-101');
+    await window.openPath('/shipments?has_open_exceptions=true&q=po-101');
     await row('PO-1010').waitFor();
     await opened('PO-1011');
     await page.getByRole('button', { name: /1 new/ }).click();
@@ -125,7 +125,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('searches while the user types, filters by port name, and saves a view', async () => {
-    await window.goto('/shipments');
+    await window.openPath('/shipments');
     await page.keyboard.press('/');
     await page.keyboard.type('po-110');
     await page.getByText('10 shipments').waitFor();
@@ -143,13 +143,13 @@ describeInBrowser('the shipment list', () => {
     const views = page.getByRole('navigation', { name: 'Views' });
     await views.getByRole('link', { name: 'All shipments' }).click();
     await page.getByText('100+ shipments').waitFor();
-    await window.goto('/shipments');
+    await window.openPath('/shipments');
     await views.getByRole('link', { name: 'To Rotterdam' }).click();
     await page.getByText('5 shipments').waitFor();
   });
 
   it('exports, opens exceptions on and cancels several selected shipments', async () => {
-    await window.goto('/shipments?q=po-120&sort=eta');
+    await window.openPath('/shipments?q=po-120&sort=eta');
     await row('PO-1200').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('x');
@@ -178,7 +178,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('filters by a typed port on Enter', async () => {
-    await window.goto('/shipments?sort=eta');
+    await window.openPath('/shipments?sort=eta');
     await page.getByRole('button', { name: 'Filters', exact: true }).click();
     const to = page.getByRole('dialog').getByLabel('Destination', { exact: true });
     await to.fill('DEHAM');
@@ -190,7 +190,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('and other lists filter by typed dates and times', async () => {
-    await window.goto('/shipments?q=po-10&sort=eta');
+    await window.openPath('/shipments?q=po-10&sort=eta');
     await page.getByRole('button', { name: 'Filters', exact: true }).click();
     await page.getByRole('dialog').getByLabel('ETA until').focus();
     // The same in each order of day and month.
@@ -199,13 +199,13 @@ describeInBrowser('the shipment list', () => {
     await page.getByText('23 shipments').waitFor();
     expect(new URL(page.url()).searchParams.get('eta_to')).toBe('2027-01-01');
 
-    await window.goto('/settings/audit-log');
+    await window.openPath('/settings/audit-log');
     await page.getByLabel('From').focus();
     await page.keyboard.type('12122026');
     await page.waitForURL(/from=2026-12-12/);
     expect(await page.getByLabel('From').inputValue()).toBe('2026-12-12');
 
-    await window.goto('/settings/webhooks/deliveries');
+    await window.openPath('/settings/webhooks/deliveries');
     await page.getByLabel('From').focus();
     await page.keyboard.type('12122026');
     await page.keyboard.type('1030AM');
@@ -214,7 +214,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('asks before a bulk action is stopped, and reports the result of each item', async () => {
-    await window.goto('/shipments?q=po-123&sort=eta');
+    await window.openPath('/shipments?q=po-123&sort=eta');
     await row('PO-1230').waitFor();
     for (let n = 1230; n < 1236; n += 1) await page.getByLabel(`Select PO-${n}`).check();
     const gate = Promise.withResolvers<void>();
@@ -244,7 +244,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('exports all rows while some of them change', async () => {
-    await window.goto('/shipments?sort=-updated_at');
+    await window.openPath('/shipments?sort=-updated_at');
     await page.getByText('100+ shipments').waitFor();
     const whole = await listAllItems<Shipment>(admin.api, '/v1/shipments', { sort: '-updated_at' });
     let pages = 0;
@@ -269,7 +269,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('shows and selects no rows of the previous environment while the other one loads', async () => {
-    await window.goto('/shipments');
+    await window.openPath('/shipments');
     const boxes = page.getByRole('checkbox', { name: /^Select PO-/ });
     await boxes.first().check();
     await page.getByText('1 selected').waitFor();
@@ -292,7 +292,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('receives no further shipments of an import that was cancelled in another tab', async () => {
-    await window.goto('/shipments/import');
+    await window.openPath('/shipments/import');
     const buffer = Buffer.from(
       ['Order no,Mode', ...Array.from({ length: 250 }, (_, n) => `IMP-${n},ocean`)].join('\n'),
     );

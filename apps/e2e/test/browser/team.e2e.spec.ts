@@ -1,7 +1,7 @@
 import { eventually } from '@tracking/testing';
 import type { Browser } from 'playwright-core';
 import { generateEmail, createSignedInAdmin, signIn, type SignedInUser } from '../people.ts';
-import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
+import { findSharedStandalone, runCliWithInput, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
 import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
 
@@ -10,17 +10,18 @@ const PASSWORD = 'a long password for tests';
 describeInBrowser('people', () => {
   let subject: SystemUnderTest;
   let browser: Browser;
+  let workspace: string;
   let admin: SignedInUser;
   /** The window of Ann, an administrator. */
   let window: BrowserWindow;
   beforeAll(async () => {
     subject = await findSharedStandalone();
     browser = await startBrowser();
-    const workspace = await createWorkspace(subject, 'people');
+    workspace = await createWorkspace(subject, 'people');
     admin = await createSignedInAdmin(subject, workspace);
   });
   beforeEach(async () => {
-    window = await BrowserWindow.open(browser, subject, admin);
+    window = await BrowserWindow.openWindow(browser, subject, admin);
   });
   afterEach(() => window.close());
   afterAll(async () => {
@@ -36,16 +37,16 @@ describeInBrowser('people', () => {
   /** Invites a user on the team page. Returns the link shown. */
   async function invited(email: string, role: string): Promise<string> {
     const { page } = window;
-    await window.goto('/settings/team');
+    await window.openPath('/settings/team');
     await page.getByRole('button', { name: 'Invite' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('E-mail').fill(email);
     await dialog.getByLabel(role).check();
     await dialog.getByRole('button', { name: 'Create link' }).click();
-    await dialog.getByLabel('Link', { exact: true }).waitFor();
+    await dialog.getByLabel('One-time link', { exact: true }).waitFor();
     // Escape does not close a dialog that shows a one-time secret.
     await page.keyboard.press('Escape');
-    const link = await dialog.getByLabel('Link', { exact: true }).inputValue();
+    const link = await dialog.getByLabel('One-time link', { exact: true }).inputValue();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await dialog.waitFor({ state: 'detached' });
     return link;
@@ -53,8 +54,8 @@ describeInBrowser('people', () => {
 
   /** Accepts an invitation in a new window. */
   async function accepted(link: string, name: string): Promise<BrowserWindow> {
-    const theirs = await BrowserWindow.open(browser, subject);
-    await theirs.goto(`/invitation${new URL(link).hash}`);
+    const theirs = await BrowserWindow.openWindow(browser, subject);
+    await theirs.openPath(`/invitation${new URL(link).hash}`);
     await theirs.page.getByLabel('Your name').fill(name);
     await theirs.page.locator('input[type=password]').fill(PASSWORD);
     await theirs.page.getByRole('button', { name: 'Continue' }).click();
@@ -75,15 +76,15 @@ describeInBrowser('people', () => {
     await bob.page.getByRole('link', { name: 'Settings' }).click();
     await bob.page.getByRole('heading', { name: 'API keys' }).waitFor();
     expect(await bob.page.getByRole('link', { name: 'Team' }).count()).toBe(0);
-    await bob.goto('/settings/team');
+    await bob.openPath('/settings/team');
     await bob.page.getByText('Your role, Viewer, does not include administering the workspace').waitFor();
 
-    await window.goto('/settings/team');
+    await window.openPath('/settings/team');
     await choose('Bob Boer', 'Change role…');
     await page.getByRole('dialog').getByLabel('Administrator').check();
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Bob Boer is Administrator now.').waitFor();
-    await bob.goto('/settings/team');
+    await bob.openPath('/settings/team');
     await bob.page.getByRole('button', { name: 'Invite' }).waitFor();
 
     await choose('Bob Boer', 'Remove…');
@@ -99,7 +100,7 @@ describeInBrowser('people', () => {
     await bob.page.getByRole('alert').getByText('Sign-in failed').waitFor();
     await bob.close();
 
-    await window.goto('/settings/audit-log');
+    await window.openPath('/settings/audit-log');
     await page.getByText('removed “Bob Boer”').waitFor();
     await page.getByText('Role: Viewer → Administrator').waitFor();
     expect([...window.complaints, ...bob.complaints]).toEqual([]);
@@ -112,23 +113,23 @@ describeInBrowser('people', () => {
     await choose(email, 'Revoke invitation…');
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('Invitation revoked.').waitFor();
-    const carla = await BrowserWindow.open(browser, subject);
-    await carla.goto(`/invitation${new URL(link).hash}`);
+    const carla = await BrowserWindow.openWindow(browser, subject);
+    await carla.openPath(`/invitation${new URL(link).hash}`);
     await carla.page.getByRole('heading', { name: 'This link has expired or was already used' }).waitFor();
     await carla.close();
 
     await page.getByLabel('Show removed members').check();
     await choose(email, 'Restore');
     await page.getByText(`${email} is invited again.`).waitFor();
-    const shown = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue();
-    const there = await BrowserWindow.open(browser, subject);
-    await there.goto(`/invitation${new URL(shown).hash}`);
+    const shown = await page.getByRole('dialog').getByLabel('One-time link', { exact: true }).inputValue();
+    const there = await BrowserWindow.openWindow(browser, subject);
+    await there.openPath(`/invitation${new URL(shown).hash}`);
     await there.page.getByLabel('Your name').waitFor();
     await there.close();
     await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
     await choose(email, 'New invitation link…');
     await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click();
-    const again = await page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue();
+    const again = await page.getByRole('dialog').getByLabel('One-time link', { exact: true }).inputValue();
     await (await accepted(again, 'Carla')).close();
     expect(window.complaints).toEqual([]);
   });
@@ -137,12 +138,12 @@ describeInBrowser('people', () => {
     const email = generateEmail('dan');
     const dan = await accepted(await invited(email, 'Operator'), 'Dan');
     const elsewhere = await signIn(subject, email, PASSWORD);
-    const other = await BrowserWindow.open(browser, subject, elsewhere);
-    await other.goto('/shipments');
+    const other = await BrowserWindow.openWindow(browser, subject, elsewhere);
+    await other.openPath('/shipments');
     await other.page.getByRole('link', { name: 'With exceptions' }).click();
     await other.page.getByText('No matching shipments').waitFor();
 
-    await dan.goto('/settings/account');
+    await dan.openPath('/settings/account');
     await dan.page.getByRole('cell', { name: 'This session' }).waitFor();
     const section = dan.page.getByRole('region', { name: 'Password' });
     await section.getByLabel('Current password').fill('not the one at all');
@@ -175,12 +176,12 @@ describeInBrowser('people', () => {
   it('see why a new password is rejected if the error belongs to a field that the form does not have', async () => {
     const email = generateEmail('gus');
     await (await accepted(await invited(email, 'Viewer'), 'Gus')).close();
-    await window.goto('/settings/team');
+    await window.openPath('/settings/team');
     await choose('Gus', 'Create password reset link…');
     await window.page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click();
-    const link = await window.page.getByRole('dialog').getByLabel('Link', { exact: true }).inputValue();
-    const gus = await BrowserWindow.open(browser, subject);
-    await gus.goto(`/invitation${new URL(link).hash}`);
+    const link = await window.page.getByRole('dialog').getByLabel('One-time link', { exact: true }).inputValue();
+    const gus = await BrowserWindow.openWindow(browser, subject);
+    await gus.openPath(`/invitation${new URL(link).hash}`);
     await gus.page.route('**/v1/invitations/*', (route) => {
       const details = [{ param: 'name', code: 'required', message: 'Must not be empty.' }];
       const error = { type: 'invalid_request', code: 'validation_failed', message: 'Not valid.', details };
@@ -193,11 +194,49 @@ describeInBrowser('people', () => {
     await gus.close();
   });
 
+  it('set a new password by a link although they have no name, and lose their keys if the administrator chooses', async () => {
+    const email = generateEmail('nameless');
+    const command = ['users', 'create', '--email', email, '--role', 'operator', '--workspace', workspace];
+    await runCliWithInput(subject, PASSWORD, ...command, '--password-stdin');
+    const { api } = await signIn(subject, email, PASSWORD);
+    const { status, data } = await api.post<{ key: string }>('/v1/api_keys', { name: 'Script', environment: 'live' });
+    expect(status).toBe(201);
+    const readWithKey = async () => {
+      const authorization = `Bearer ${data.key}`;
+      return (await fetch(`${subject.urls[0] ?? ''}/v1/shipments`, { headers: { authorization } })).status;
+    };
+    const createLink = async (revokesKeys: boolean) => {
+      const dialog = window.page.getByRole('dialog');
+      await window.openPath('/settings/team');
+      await choose(email, 'Create password reset link…');
+      if (revokesKeys) await dialog.getByLabel('Also revoke their API keys').check();
+      await dialog.getByRole('button', { name: 'Create link' }).click();
+      const link = await dialog.getByLabel('One-time link', { exact: true }).inputValue();
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      return link;
+    };
+    await createLink(false);
+    expect(await readWithKey()).toBe(200);
+    const link = await createLink(true);
+    await eventually(async () => expect(await readWithKey()).toBe(401));
+
+    const theirs = await BrowserWindow.openWindow(browser, subject);
+    await theirs.openPath(`/invitation${new URL(link).hash}`);
+    await theirs.page.locator('input[type=password]').fill('another sentence of mine');
+    expect(await theirs.page.getByLabel('Your name').count()).toBe(0);
+    await theirs.page.getByRole('button', { name: 'Continue' }).click();
+    await theirs.page.getByText('No shipments yet').waitFor();
+    expect((await signIn(subject, email, 'another sentence of mine')).user.name).toBeNull();
+    expect([...window.complaints, ...theirs.complaints]).toEqual([]);
+    await theirs.close();
+  });
+
   it('sign out one of their other sessions', async () => {
     const email = generateEmail('eve');
     const eve = await accepted(await invited(email, 'Viewer'), 'Eve');
     const elsewhere = await signIn(subject, email, PASSWORD);
-    await eve.goto('/settings/account');
+    await eve.openPath('/settings/account');
     await eve.page.getByRole('button', { name: /^Sign out .*127\.0\.0\.1/ }).click();
     await eve.page.getByText('Signed out on other devices.').waitFor();
     expect((await elsewhere.api.get('/v1/session')).status).toBe(401);
@@ -211,7 +250,7 @@ describeInBrowser('people', () => {
     const { page } = finn;
     const others = [];
     for (let n = 0; n < 4; n += 1) others.push(await signIn(subject, email, PASSWORD));
-    await finn.goto('/settings/account');
+    await finn.openPath('/settings/account');
     const ends = page.getByRole('button', { name: /^Sign out .*127\.0\.0\.1/ });
     await ends.nth(3).waitFor();
     let deletions = 0;
@@ -232,8 +271,8 @@ describeInBrowser('people', () => {
   });
 
   it('see how long to wait after too many sign-in attempts', async () => {
-    const stranger = await BrowserWindow.open(browser, subject);
-    await stranger.goto('/sign-in');
+    const stranger = await BrowserWindow.openWindow(browser, subject);
+    await stranger.openPath('/sign-in');
     const email = generateEmail('nobody');
     const button = stranger.page.getByRole('button', { name: 'Sign in' });
     for (let tries = 0; tries < 11; tries += 1) {
@@ -251,7 +290,7 @@ describeInBrowser('people', () => {
 
   it('create keys for a service account, which are rejected while the account is disabled', async () => {
     const { page } = window;
-    await window.goto('/settings/service-accounts');
+    await window.openPath('/settings/service-accounts');
     await page.getByText('No service accounts yet').waitFor();
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('TMS');

@@ -33,10 +33,10 @@ describeInBrowser('two users at one shipment', () => {
   /** Opens the section of the shipment in a window of each person. */
   async function bothAt(section: string, act: (ann: Page, kim: Page) => Promise<void>): Promise<void> {
     const windows = [
-      await BrowserWindow.open(browser, subject, people.ann),
-      await BrowserWindow.open(browser, subject, people.kim),
+      await BrowserWindow.openWindow(browser, subject, people.ann),
+      await BrowserWindow.openWindow(browser, subject, people.kim),
     ];
-    for (const window of windows) await window.goto(`/shipments/${shipment.id}/${section}`);
+    for (const window of windows) await window.openPath(`/shipments/${shipment.id}/${section}`);
     const [ann, kim] = windows.map(({ page }) => page) as [Page, Page];
     await act(ann, kim);
     expect(windows.flatMap(({ complaints }) => complaints)).toEqual([]);
@@ -89,9 +89,9 @@ describeInBrowser('two users at one shipment', () => {
 
   /** Opens a path of the shipment in a window of Ann that gets no events. */
   async function withoutEvents(path: string, act: (page: Page) => Promise<void>): Promise<void> {
-    const window = await BrowserWindow.open(browser, subject, people.ann);
+    const window = await BrowserWindow.openWindow(browser, subject, people.ann);
     await window.withholdEvents();
-    await window.goto(`/shipments/${shipment.id}${path}`);
+    await window.openPath(`/shipments/${shipment.id}${path}`);
     await act(window.page);
     expect(window.complaints).toEqual([]);
     await window.close();
@@ -131,7 +131,7 @@ describeInBrowser('two users at one shipment', () => {
     const happened = { code: 'gated_in', occurred_at: '2026-01-02T10:00:00Z' };
     const { data } = await people.ann.api.post<{ id: string }>(milestones, happened);
     await withoutEvents(`/timeline?milestone=${data.id}`, async (page) => {
-      const drawer = page.getByRole('dialog', { name: 'Milestone', exact: true });
+      const drawer = page.getByRole('dialog', { name: 'Milestone details' });
       await drawer.getByRole('button', { name: 'Retract…' }).waitFor();
       await people.kim.api.patch(`${milestones}/${data.id}`, { voyage: '647W' });
       await drawer.getByRole('button', { name: 'Retract…' }).click();

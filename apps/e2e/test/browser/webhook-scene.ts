@@ -28,7 +28,7 @@ export async function createSampleWebhooks({ api }: SignedInUser): Promise<Sampl
   const failing = await server.createEnabledEndpoint(api, '/warehouse', { event_types: ['shipment.created'] });
   failing.behave = () => 503;
   const waiting = await api.post<{ id: string }>('/v1/webhook_endpoints', {
-    ...{ url: server.endpointUrl('/nowhere'), event_types: ['*'], description: 'The goods have not arrived yet' },
+    ...{ url: server.formatEndpointUrl('/nowhere'), event_types: ['*'], description: 'The goods have not arrived yet' },
   });
   await api.post(`/v1/webhook_endpoints/${waiting.data.id}/verify`);
   for (const external_id of ['WH-1', 'WH-2', 'WH-3']) await api.post('/v1/shipments', { external_id });

@@ -25,9 +25,9 @@ export const webhooksJourney: BrowserJourney = {
       'first start, key, endpoint, challenge, test event, live event, dead letter, replay',
       async () => {
         const { subject, browser } = stage();
-        const window = await BrowserWindow.open(browser, subject);
+        const window = await BrowserWindow.openWindow(browser, subject);
         const { page } = window;
-        await window.goto(`/invitation#${await firstAdminLink(subject)}`);
+        await window.openPath(`/invitation#${await getFirstAdminLink(subject)}`);
         const email = page.getByLabel('E-mail');
         if (await email.isEditable()) await email.fill(generateEmail('first'));
         await page.getByLabel('Your name').fill('Ann Visser');
@@ -116,7 +116,7 @@ export const webhooksJourney: BrowserJourney = {
 };
 
 /** One-time link of the first start. On services, the operator invites the first administrator instead. */
-async function firstAdminLink(subject: SystemUnderTest): Promise<string> {
+async function getFirstAdminLink(subject: SystemUnderTest): Promise<string> {
   const { DATA_DIR } = subject.operator;
   const link =
     DATA_DIR === undefined

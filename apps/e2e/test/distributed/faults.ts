@@ -13,6 +13,7 @@ import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { LoadGenerator } from '../load.ts';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
 import {
+  DOCUMENT_STORE_NOT_KILLABLE_REASON,
   EVENT_STORE_NOT_KILLABLE_REASON,
   runCli,
   runCliJson,
@@ -20,7 +21,7 @@ import {
   startServices,
   type StartedServices,
 } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
+import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type TestTenant } from '../tenant.ts';
 import { createKafkaClient, readTopic } from '../topic.ts';
 
 const SERVICE_SETTINGS = {
@@ -29,19 +30,19 @@ const SERVICE_SETTINGS = {
   WEBHOOKS_RETRY_FACTOR: '2',
   WEBHOOKS_RETRY_CAP: '2s',
 };
-const ENDPOINTS = 4;
+const ENDPOINT_COUNT = 4;
 const MAX_CONCURRENCY = 2;
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 /** Milliseconds from now to the ETD of a departure that becomes overdue now. */
 const OVERDUE_ETD_OFFSET_MS = -12 * 3_600_000;
 /** Messages that are not events. */
-const INVALID_MESSAGES = ['not JSON', '{"id": 1}', '', null];
+const INVALID_MESSAGE_COUNT = ['not JSON', '{"id": 1}', '', null];
 
 export function testEngineFaults(): void {
   let services: StartedServices;
-  let tenant: Tenant;
+  let tenant: TestTenant;
   /** Client of the same workspace whose key never wrote anything. */
-  let reader: Omit<Tenant, 'workspace'>;
+  let reader: Omit<TestTenant, 'workspace'>;
   let receiver: EndpointServer;
   let hooks: readonly ReceiverEndpoint[];
   let load: LoadGenerator;
@@ -53,13 +54,13 @@ export function testEngineFaults(): void {
     tenant = await createTenant(services);
     reader = await createKey(services, tenant.workspace, 'viewer');
     receiver = await EndpointServer.start(30);
-    const paths = Array.from({ length: ENDPOINTS }, (_, n) => `/hook-${n}`);
+    const paths = Array.from({ length: ENDPOINT_COUNT }, (_, n) => `/hook-${n}`);
     hooks = await Promise.all(
       paths.map((path) => receiver.createEnabledEndpoint(tenant.api, path, { max_concurrency: MAX_CONCURRENCY })),
     );
     // The endpoint fails some first attempts of deliveries.
     for (const hook of hooks) hook.behave = ({ id }, came) => (came === 1 && id.endsWith('7') ? 500 : 204);
-    load = new LoadGenerator(tenant.api, 3, 150);
+    load = new LoadGenerator(tenant.gateways, 3, 150);
   }, scaleTimeout(240_000));
   // Only one test reports each fault.
   afterEach(() => {
@@ -68,7 +69,7 @@ export function testEngineFaults(): void {
   });
   afterAll(async () => {
     process.stdout.write(`${figures.join('\n')}\n`);
-    await load?.stop();
+    await load?.stopLoad();
     await receiver?.close();
     await services?.stop();
   }, scaleTimeout(120_000));
@@ -135,12 +136,12 @@ export function testEngineFaults(): void {
       `kill -9 of ${service} ${index}`,
       async () => {
         await writesContinue();
-        await replica(service, index).kill();
+        await replica(service, index).killProcess();
         try {
           const left = reader.gateways.filter((_, number) => service !== 'gateway' || number !== index);
           await writeReachesAll(`kill -9 of ${service} ${index}`, left);
         } finally {
-          await replica(service, index).start();
+          await replica(service, index).startProcess();
         }
       },
       scaleTimeout(150_000),
@@ -150,7 +151,7 @@ export function testEngineFaults(): void {
   test(
     'accepts writes without the broker, and delays their events',
     async () => {
-      await engine('kafka').kill();
+      await engine('kafka').killProcess();
       await writesContinue(40);
       await eventually(async () => {
         const { status, data } = await health('shipments');
@@ -164,7 +165,7 @@ export function testEngineFaults(): void {
       expect(write.status).toBe(201);
       const params = { shipment_id: write.data.id };
       expect(await listAllItems(tenant.api, '/v1/events', params, readAfterWriteHeaders(write))).toHaveLength(1);
-      await engine('kafka').start();
+      await engine('kafka').startProcess();
       await told(write);
       await writeReachesAll('the message broker is available again');
     },
@@ -176,7 +177,7 @@ export function testEngineFaults(): void {
     withoutEventStore,
     async () => {
       const listed = await reader.api.get('/v1/shipments', { params: { external_id: 'PROBE-1' } });
-      await engine('eventStoreDb').kill();
+      await engine('eventStoreDb').killProcess();
       const references = [1, 2, 3].map((n) => `NO-EVENT-STORE-${n}`);
       const upserts = (api: AxiosInstance) =>
         Promise.all(references.map((external_id) => api.post<Shipment>('/v1/shipments', { external_id })));
@@ -188,24 +189,24 @@ export function testEngineFaults(): void {
         expect([still.status, still.data.data[0].id]).toEqual([200, listed.data.data[0].id]);
       }
       await eventually(async () => expect((await health('gateway')).data.status).toBe('degraded'), LONG_WAIT_OPTIONS);
-      await engine('eventStoreDb').start();
+      await engine('eventStoreDb').startProcess();
       await writeReachesAll('the event store is available again');
       expect((await upserts(tenant.api)).map(({ data }) => data.version)).toEqual([1, 1, 1]);
     },
     scaleTimeout(240_000),
   );
 
-  test(
+  itIfSupported(DOCUMENT_STORE_NOT_KILLABLE_REASON === undefined, String(DOCUMENT_STORE_NOT_KILLABLE_REASON))(
     'responds with 503 to authenticated requests without the document store',
     async () => {
-      await engine('mongo').kill();
+      await engine('mongo').killProcess();
       const asked = (gateway: AxiosInstance) =>
         Promise.all([gateway.get('/v1/shipments'), gateway.post('/v1/shipments', { external_id: 'NO' })]);
       await eventually(async () => {
         const refused = (await Promise.all(tenant.gateways.map(asked))).flat();
         expect(refused.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
       }, LONG_WAIT_OPTIONS);
-      await engine('mongo').start();
+      await engine('mongo').startProcess();
       await writeReachesAll('the document store is available again');
     },
     scaleTimeout(240_000),
@@ -215,9 +216,9 @@ export function testEngineFaults(): void {
     'delivers all events despite a rebalance of a consumer group under load',
     async () => {
       await writesContinue();
-      await replica('webhooks', 1).stop();
+      await replica('webhooks', 1).stopProcess();
       await writeReachesAll('one webhooks replica is stopped');
-      await replica('webhooks', 1).start();
+      await replica('webhooks', 1).startProcess();
       await writesContinue();
       await writeReachesAll('the webhooks replica is available again');
     },
@@ -231,17 +232,19 @@ export function testEngineFaults(): void {
       const producer = kafka.producer();
       await producer.connect();
       const { name } = SHIPMENT_EVENTS_TOPIC;
-      await producer.send({ topic: name, messages: INVALID_MESSAGES.map((value) => ({ key: 'poison', value })) });
+      await producer.send({ topic: name, messages: INVALID_MESSAGE_COUNT.map((value) => ({ key: 'poison', value })) });
       await producer.disconnect();
       await eventually(async () => {
         const { data } = await runCliJson<{ data: { topic: string }[] }>(services, 'parked', 'list');
-        expect(data.map(({ topic }) => topic)).toEqual(INVALID_MESSAGES.map(() => name));
+        expect(data.map(({ topic }) => topic)).toEqual(INVALID_MESSAGE_COUNT.map(() => name));
       }, LONG_WAIT_OPTIONS);
       const admin = kafka.admin();
       await admin.connect();
       const parked = await admin.fetchTopicOffsets(`${name}-parked`);
       await admin.disconnect();
-      expect(parked.reduce((sum, { high }) => sum + Number(high), 0)).toBeGreaterThanOrEqual(INVALID_MESSAGES.length);
+      expect(parked.reduce((sum, { high }) => sum + Number(high), 0)).toBeGreaterThanOrEqual(
+        INVALID_MESSAGE_COUNT.length,
+      );
       await writeReachesAll('invalid messages in the topic');
     },
     scaleTimeout(150_000),
@@ -256,11 +259,11 @@ export function testEngineFaults(): void {
       `a suspended ${service} replica resumes after another one took over`,
       async () => {
         const index = await busiestReplica(service, work);
-        replica(service, index).suspend();
+        replica(service, index).suspendProcess();
         try {
           await writeReachesAll(`${service} ${index} is held`);
         } finally {
-          replica(service, index).resume();
+          replica(service, index).resumeProcess();
         }
         await eventually(
           () => sumMetric(services.system.services[service][index] as ServiceReplica, work),
@@ -292,11 +295,11 @@ export function testEngineFaults(): void {
           }),
         );
       const once = due.map(() => 1);
-      replica('shipments', index).suspend();
+      replica('shipments', index).suspendProcess();
       try {
         await eventually(async () => expect(await opened()).toEqual(once), LONG_WAIT_OPTIONS);
       } finally {
-        replica('shipments', index).resume();
+        replica('shipments', index).resumeProcess();
       }
       const other = services.system.services.shipments[1 - index] as ServiceReplica;
       const looks = await sumMetric(other, 'clock_looks_total');
@@ -316,7 +319,7 @@ export function testEngineFaults(): void {
     async () => {
       await writesContinue();
       await services.system.stop();
-      await services.system.restart();
+      await services.system.restartStopped();
       await writeReachesAll('every process restarts');
     },
     scaleTimeout(240_000),
@@ -341,7 +344,7 @@ export function testEngineFaults(): void {
   );
 
   describe('checks after all faults', () => {
-    beforeAll(() => load.stop(), scaleTimeout(120_000));
+    beforeAll(() => load.stopLoad(), scaleTimeout(120_000));
 
     test(
       'every acknowledged write is stored with its content',
@@ -430,7 +433,7 @@ export function testEngineFaults(): void {
 
     test('no further messages are parked', async () => {
       expect((await runCliJson<{ data: unknown[] }>(services, 'parked', 'list')).data).toHaveLength(
-        INVALID_MESSAGES.length,
+        INVALID_MESSAGE_COUNT.length,
       );
     });
   });

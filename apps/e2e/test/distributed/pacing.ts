@@ -10,7 +10,7 @@ import {
   type ReceiverEndpoint,
 } from '../receiver.ts';
 import { sumMetric, startServices, type StartedServices } from '../subject.ts';
-import { listAllItems, createTenant, type Tenant } from '../tenant.ts';
+import { listAllItems, createTenant, type TestTenant } from '../tenant.ts';
 
 const SERVICE_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -27,13 +27,13 @@ const LONG_WAIT_OPTIONS = { deadlineMs: 90_000 };
 const MAX_PROBES = 2;
 const MAX_RECOVERY_CONCURRENCY = 10;
 /** Number of waiting deliveries. It exceeds the number of deliveries that the service attempts at once. */
-const WAITING_DELIVERIES = 80;
+const WAITING_DELIVERY_COUNT = 80;
 /** Seconds of the pause, which is much longer than the time until another replica takes over from a killed owner. */
-const HOLD_SECONDS = 25;
+const RETRY_AFTER_SECONDS = 25;
 
 export function testDeliveryPacing(): void {
   let services: StartedServices;
-  let tenant: Tenant;
+  let tenant: TestTenant;
   let receiver: EndpointServer;
   let mongo: MongoClient;
   /** Events created for this test. */
@@ -86,8 +86,8 @@ export function testDeliveryPacing(): void {
     }, LONG_WAIT_OPTIONS);
   /** Kills the replica and restarts it at once. The restarted replica then competes for ownership like any other. */
   const killAndRestart = async ({ process }: ServiceReplica) => {
-    await process.kill();
-    await process.start();
+    await process.killProcess();
+    await process.startProcess();
   };
 
   test(
@@ -96,7 +96,7 @@ export function testDeliveryPacing(): void {
       const fields = { ...EVENT_FILTER, max_concurrency: MAX_RECOVERY_CONCURRENCY };
       const hook = await receiver.createEnabledEndpoint(tenant.api, '/recovering', fields);
       hook.behave = () => 500;
-      await newEvents(WAITING_DELIVERIES);
+      await newEvents(WAITING_DELIVERY_COUNT);
       await eventually(async () => {
         await newEvents(1);
         expect(await stored(hook)).toMatchObject({ failing_since: expect.any(String) });
@@ -121,7 +121,7 @@ export function testDeliveryPacing(): void {
       await succeeds(4);
       await killAndRestart(await owner());
       await succeeds(MAX_RECOVERY_CONCURRENCY + 1);
-      gate.open(204);
+      gate.respondToAll(204);
 
       await eventually(async () => expect(await statuses(hook)).toEqual(every('succeeded')), LONG_WAIT_OPTIONS);
       expect(hook.came.size).toBe(shipments);
@@ -226,7 +226,7 @@ class ManualReceiver {
   }
 
   /** Responds to all waiting requests, and immediately to all later requests. */
-  open(answer: Answer): void {
+  respondToAll(answer: Answer): void {
     this.always = answer;
     for (const { reply } of this.waiting) reply(answer);
   }
@@ -236,11 +236,11 @@ class ManualReceiver {
 type Hold = () => { readonly until: number; readonly answer: Answer };
 
 const retryAfterSeconds: Hold = () => ({
-  until: Date.now() + HOLD_SECONDS * 1_000,
-  answer: { status: 429, headers: { 'retry-after': String(HOLD_SECONDS) } },
+  until: Date.now() + RETRY_AFTER_SECONDS * 1_000,
+  answer: { status: 429, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
 });
 
 const retryAfterDate: Hold = () => {
-  const date = new Date((Math.ceil(Date.now() / 1_000) + HOLD_SECONDS) * 1_000);
+  const date = new Date((Math.ceil(Date.now() / 1_000) + RETRY_AFTER_SECONDS) * 1_000);
   return { until: date.getTime(), answer: { status: 503, headers: { 'retry-after': date.toUTCString() } } };
 };

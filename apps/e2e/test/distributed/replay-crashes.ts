@@ -5,7 +5,7 @@ import type { AxiosResponse } from 'axios';
 import { LoadGenerator } from '../load.ts';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
 import { type StartedSystem, startServices, startStandalone } from '../subject.ts';
-import { type Tenant, listAllItems, createTenant } from '../tenant.ts';
+import { type TestTenant, listCurrentItems, createTenant } from '../tenant.ts';
 
 const SERVICE_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -15,7 +15,7 @@ const SERVICE_SETTINGS = {
 };
 /** Number of events to replay. `REPLAY_EVENTS` overrides it. */
 const EVENT_COUNT = Number(process.env['REPLAY_EVENTS'] ?? (IS_SOAK_RUN ? 3_000 : 500));
-/** Number of other events, which are not replayed. */
+/** Number of events that the test creates in addition, and that the replay must not send. */
 const OTHER_EVENT_COUNT = 100;
 const BULK_SIZE = 500;
 /** Milliseconds that the receiver takes per delivery, so that crashes happen during the replay. */
@@ -76,17 +76,17 @@ async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: n
       // Some first attempts of deliveries fail.
       return came === 1 && event.id.endsWith('7') ? 500 : 204;
     };
-    load = new LoadGenerator(tenant.api, 2, 50);
+    load = new LoadGenerator(tenant.gateways, 2, 50);
     const filter = { since, event_types: ['shipment.created'] };
     const made = await tenant.api.post<ReplayStatus>(`/v1/webhook_endpoints/${hook.id}/replay`, filter);
     expect(made.status).toBe(202);
     await killAndRestartEach(subject.processes, kills, again);
     const replay = await waitForCompletedReplay(tenant, made.data.id);
-    await load.stop();
+    await load.stopLoad();
     expect({ ...replay, done: replay.done + replay.failed }).toMatchObject({ matched: EVENT_COUNT, done: EVENT_COUNT });
 
     const lived = new Set([...load.shipments.values()].map(({ id }) => id));
-    const live = await listEventIds(tenant, lived);
+    const live = await eventually(() => listEventIds(tenant, lived), LONG_WAIT_OPTIONS);
     await eventually(
       () => expect(live.filter((id) => !hook.came.has(id) || !beside.came.has(id))).toEqual([]),
       LONG_WAIT_OPTIONS,
@@ -101,14 +101,14 @@ async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: n
     expect(load.unexpected).toEqual([]);
     expect(receiver.faults).toEqual([]);
   } finally {
-    await load?.stop();
+    await load?.stopLoad();
     await receiver.close();
     await subject.stop();
   }
 }
 
 /** Creates shipments, with one event each. Returns their ids. */
-async function createShipments({ api }: Tenant, count: number, name: string): Promise<ReadonlySet<string>> {
+async function createShipments({ api }: TestTenant, count: number, name: string): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   for (let from = 0; from < count; from += BULK_SIZE) {
     const some = Array.from({ length: Math.min(BULK_SIZE, count - from) }, (_, n) => ({
@@ -126,7 +126,7 @@ async function createShipments({ api }: Tenant, count: number, name: string): Pr
 }
 
 /** Creates events of other types in the replayed period. */
-async function createMilestones({ api }: Tenant, shipmentId: string): Promise<void> {
+async function createMilestones({ api }: TestTenant, shipmentId: string): Promise<void> {
   const some = Array.from({ length: OTHER_EVENT_COUNT }, (_, n) => ({
     shipment_id: shipmentId,
     code: 'gated_in',
@@ -155,13 +155,13 @@ async function killAndRestartEach(
     await eventually(() => expect(again.size).toBeGreaterThan(due), LONG_WAIT_OPTIONS);
     await starting.get(victim);
     expect(again.size).toBeLessThan(EVENT_COUNT);
-    await victim.kill();
-    starting.set(victim, victim.start());
+    await victim.killProcess();
+    starting.set(victim, victim.startProcess());
   }
   await Promise.all(starting.values());
 }
 
-function waitForCompletedReplay({ api }: Tenant, id: string): Promise<ReplayStatus> {
+function waitForCompletedReplay({ api }: TestTenant, id: string): Promise<ReplayStatus> {
   return eventually(async () => {
     const { data } = await api.get<ReplayStatus>(`/v1/webhook_replays/${id}`);
     expect(data.status).toBe('completed');
@@ -170,9 +170,9 @@ function waitForCompletedReplay({ api }: Tenant, id: string): Promise<ReplayStat
 }
 
 /** Returns the ids of all events of the shipments. */
-async function listEventIds({ api }: Tenant, ids: ReadonlySet<string>): Promise<readonly string[]> {
+async function listEventIds({ api }: TestTenant, ids: ReadonlySet<string>): Promise<readonly string[]> {
   const found = await Promise.all(
-    [...ids].map((shipment_id) => listAllItems<EventEnvelope>(api, '/v1/events', { shipment_id })),
+    [...ids].map((shipment_id) => listCurrentItems<EventEnvelope>(api, '/v1/events', { shipment_id })),
   );
   return found.flat().map(({ id }) => id);
 }

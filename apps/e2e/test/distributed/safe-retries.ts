@@ -3,10 +3,10 @@ import type { Milestone, Shipment } from '@tracking/contracts';
 import { SERVICE_NAMES } from '@tracking/system';
 import { IS_SOAK_RUN, eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { listAllItems } from '../tenant.ts';
+import { listCurrentItems } from '../tenant.ts';
 import { setUpServicesWithReceiver } from './services-with-receiver.ts';
 
-const CONCURRENT_REQUESTS = 50;
+const CONCURRENT_REQUEST_COUNT = 50;
 /** Milliseconds after which each replica is killed: before, during and after the first request is executed. */
 const KILL_DELAYS_MS = IS_SOAK_RUN ? [0, 40, 120] : [40];
 /** Milliseconds between a rejected request and the client's next attempt. */
@@ -26,9 +26,9 @@ function serializeResponse({ status, data, headers }: AxiosResponse<string>): st
 export function testSafeRetries(): void {
   const stage = setUpServicesWithReceiver();
 
-  /** Lists respond with 503 until the read models include all acknowledged writes. */
+  /** Repeats requests that get 503, or a list that may lack writes. */
   const listed = <T>(path: string, params = {}) =>
-    eventually(() => listAllItems<T>(stage.tenant.api, path, params), LONG_WAIT_OPTIONS);
+    eventually(() => listCurrentItems<T>(stage.tenant.api, path, params), LONG_WAIT_OPTIONS);
 
   /**
    * Creates a function that sends the requests through both gateways in turn. It collects the distinct responses of
@@ -48,7 +48,7 @@ export function testSafeRetries(): void {
       return answer.status;
     };
     const fifty = async (until: (status: number) => void) => {
-      const turns = Array.from({ length: CONCURRENT_REQUESTS }, (_, turn) => turn);
+      const turns = Array.from({ length: CONCURRENT_REQUEST_COUNT }, (_, turn) => turn);
       const attempt = (turn: number) => async () => until(await send(stage.tenant.api, turn));
       await Promise.all(turns.map((turn) => eventually(attempt(turn), LONG_WAIT_OPTIONS)));
     };
@@ -76,19 +76,19 @@ export function testSafeRetries(): void {
       if (!replica) throw new Error(`no ${service}`);
       const sending = fifty((status) => expect(status).toBeLessThan(300));
       await simulateDelay(afterMs);
-      await replica.kill();
+      await replica.killProcess();
       try {
         await sending;
       } finally {
-        await replica.start();
+        await replica.startProcess();
       }
       expect(named.map(({ path, answers }) => [path, answers.size])).toEqual(named.map(({ path }) => [path, 1]));
       const shipments = await listed<Shipment>('/v1/shipments');
       expect(shipments.filter((one) => one.house_bill === house_bill)).toHaveLength(1);
       expect(await listed<Milestone>(`/v1/shipments/${shipment.id}/milestones`)).toHaveLength(1);
       expect(await tests()).toBe(testsBefore + 1);
-      const endpoints = await listed<{ url: string }>('/v1/webhook_endpoints');
-      const made = endpoints.filter((endpoint) => endpoint.url === url) as unknown as { id: string }[];
+      const endpoints = await listed<{ id: string; url: string }>('/v1/webhook_endpoints');
+      const made = endpoints.filter((endpoint) => endpoint.url === url);
       expect(made).toHaveLength(1);
       await stage.tenant.api.delete(`/v1/webhook_endpoints/${made[0]?.id}`);
       const reused = await stage.tenant.api.post(

@@ -1,25 +1,29 @@
+import type { DistributedSystemOptions } from '@tracking/system';
 import { scaleTimeout } from '@tracking/testing';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
 import { startServices, type StartedServices } from '../subject.ts';
-import { createTenant, type Tenant } from '../tenant.ts';
+import { createTenant, type TestTenant } from '../tenant.ts';
 
 /** The services of a suite, with a workspace and an enabled endpoint. */
 export interface ServicesWithReceiver {
   readonly services: StartedServices;
-  readonly tenant: Tenant;
+  readonly tenant: TestTenant;
   readonly hook: ReceiverEndpoint;
 }
 
 /**
  * Starts services before the tests of a suite and stops them afterwards. The fields of the result are set once a test
  * runs.
+ * @param prepare called before the start; returns options of the system
  */
-export function setUpServicesWithReceiver(): ServicesWithReceiver {
+export function setUpServicesWithReceiver(
+  prepare: () => Promise<Partial<DistributedSystemOptions>> = () => Promise.resolve({}),
+): ServicesWithReceiver {
   const started: { -readonly [Name in keyof ServicesWithReceiver]?: ServicesWithReceiver[Name] } = {};
   let receiver: EndpointServer | undefined;
 
   beforeAll(async () => {
-    started.services = await startServices({ RATE_LIMIT_PER_MINUTE: '1000000' });
+    started.services = await startServices({ RATE_LIMIT_PER_MINUTE: '1000000' }, await prepare());
     started.tenant = await createTenant(started.services);
     receiver = await EndpointServer.start(0);
     started.hook = await receiver.createEnabledEndpoint(started.tenant.api, '/hook', {});

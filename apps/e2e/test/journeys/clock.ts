@@ -1,4 +1,4 @@
-import type { EventEnvelope, Shipment, ShipmentException } from '@tracking/contracts';
+import type { EventEnvelope, JsonObject, Shipment, ShipmentException } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
@@ -20,7 +20,7 @@ export function testTimeDrivenExceptions(subject: () => SystemUnderTest): void {
           event_types: ['exception.opened', 'exception.resolved'],
         });
         const told = () => [...hook.came.keys()].map((id) => receiver.findEvent(id));
-        const exceptionOf = ({ data }: EventEnvelope) => data['exception'] as unknown as ShipmentException;
+        const exceptionOf = ({ data }: EventEnvelope) => data['exception'] as JsonObject & ShipmentException;
         const due = Date.now() + DUE_SOON_MS;
         const etd = new Date(due - 12 * HOUR_MS).toISOString();
         const made = await api.post<Shipment>('/v1/shipments', { house_bill: 'HB-1', mode: 'ocean', etd });

@@ -1,4 +1,4 @@
-import { oceanJourney } from '@tracking/demo/journey';
+import { createOceanJourney } from '@tracking/demo/journey';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
@@ -12,7 +12,7 @@ export function testDemo(subject: () => SystemUnderTest): void {
       const receiver = await EndpointServer.start();
       try {
         const hook = await receiver.createEnabledEndpoint(api, '/demo', { event_types: ['*', 'exception.updated'] });
-        const { shipment, steps } = oceanJourney(new Date());
+        const { shipment, steps } = createOceanJourney(new Date());
         const created = await client.shipments.upsert(shipment);
         for (const { milestone } of steps) await client.milestones.record(created.id, milestone);
         const final = await client.shipments.get(created.id);

@@ -3,18 +3,18 @@ import { eventually, scaleTimeout, generatePdf, computeSha256 } from '@tracking/
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
+import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type TestTenant } from '../tenant.ts';
 import { downloadDocument, sendUploadBytes, requestUpload, uploadDocument } from '../uploads.ts';
 
 const BYTES_PER_MIB = 2 ** 20;
-const DAY = 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
 /** Wait options. Changed settings take effect at the next check of all shipments. */
 const RECHECK_WAIT_OPTIONS = { deadlineMs: 30_000 };
 const UNICODE_FILE_NAME = 'Konnossement № 7 – 船荷証券.pdf';
 
 export function testDocuments(subject: () => SystemUnderTest): void {
   describe('documents', () => {
-    let tenant: Tenant;
+    let tenant: TestTenant;
     /** First and last gateway. On a standalone server both are the same. */
     let near: AxiosInstance;
     let far: AxiosInstance;
@@ -23,7 +23,7 @@ export function testDocuments(subject: () => SystemUnderTest): void {
       tenant = await createTenant(subject());
       const { gateways } = await createKey(subject(), tenant.workspace, 'operator');
       [near, far] = [gateways[0], gateways.at(-1)] as [AxiosInstance, AxiosInstance];
-      const fields = { external_id: 'PAPERS', mode: 'ocean', eta: new Date(Date.now() + DAY).toISOString() };
+      const fields = { external_id: 'PAPERS', mode: 'ocean', eta: new Date(Date.now() + DAY_MS).toISOString() };
       shipment = (await near.post<Shipment>('/v1/shipments', fields)).data;
     }, scaleTimeout(30_000));
 

@@ -6,7 +6,7 @@ import { createTenant } from '../tenant.ts';
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 
 /** Events that a client receives until it disconnects. */
-function listen({ events }: TrackingClient, lastEventId?: string) {
+function collectEvents({ events }: TrackingClient, lastEventId?: string) {
   const connection = new AbortController();
   const heard: TrackingEvent[] = [];
   const stream = events.stream({}, { signal: connection.signal, ...(lastEventId !== undefined && { lastEventId }) });
@@ -30,7 +30,7 @@ export function testEventStream(subject: () => SystemUnderTest): void {
       const write = async (name: string) => {
         for (let n = 0; n < 5; n += 1) await client.shipments.upsert({ external_id: `${name}-${n}` });
       };
-      const before = listen(first);
+      const before = collectEvents(first);
       // The stream has started when it has an event id.
       await eventually(() => expect(before.stream.lastEventId).toBeDefined(), LONG_WAIT_OPTIONS);
       await write('CONNECTED');
@@ -38,7 +38,7 @@ export function testEventStream(subject: () => SystemUnderTest): void {
       await before.hangUp();
 
       await write('BROKEN');
-      const resumed = listen(second, before.stream.lastEventId);
+      const resumed = collectEvents(second, before.stream.lastEventId);
       await write('RESUMED');
       await eventually(() => expect(resumed.heard).toHaveLength(10), LONG_WAIT_OPTIONS);
       expect([...before.heard, ...resumed.heard]).toEqual(await client.events.list().toArray());

@@ -1,13 +1,13 @@
-import type { EventEnvelope, Shipment, ShipmentException, WorkspaceSettings } from '@tracking/contracts';
+import type { EventEnvelope, JsonObject, Shipment, ShipmentException, WorkspaceSettings } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
+import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type TestTenant } from '../tenant.ts';
 
-const CONTAINER = 'CSQU3054383';
-const HOUR = 3_600_000;
-const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
+const CONTAINER_NUMBER = 'CSQU3054383';
+const HOUR_MS = 3_600_000;
+const hoursAgo = (ms: number) => new Date(Date.now() - ms).toISOString();
 /**
  * Wait options. Time-driven exceptions open at the next run of the clock, and another gateway sees them with the next
  * event.
@@ -16,7 +16,7 @@ const CLOCK_WAIT_OPTIONS = { deadlineMs: 30_000 };
 
 export function testExceptions(subject: () => SystemUnderTest): void {
   describe('exceptions', () => {
-    let tenant: Tenant;
+    let tenant: TestTenant;
     let receiver: EndpointServer;
     beforeEach(async () => {
       tenant = await createTenant(subject());
@@ -48,7 +48,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
       [...receiver.bodies.keys()]
         .map((id) => receiver.findEvent(id))
         .filter((event) => event.type === (type as EventEnvelope['type']))
-        .map(({ data }) => (data as unknown as { exception: ShipmentException }).exception);
+        .map(({ data }) => data['exception'] as JsonObject & ShipmentException);
 
     test(
       'exceptions are found by filters, assigned and resolved, and each step is delivered to subscribers',
@@ -58,15 +58,15 @@ export function testExceptions(subject: () => SystemUnderTest): void {
         const event_types = ['exception.opened', 'exception.updated', 'exception.resolved'];
         const hook = await receiver.createEnabledEndpoint(admin, '/all', { event_types });
         const standard = await receiver.createEnabledEndpoint(admin, '/standard');
-        const held = await create(api, { external_id: 'HELD', container_numbers: [CONTAINER] });
-        const bent = await create(api, { external_id: 'BENT', container_numbers: [CONTAINER] });
+        const held = await create(api, { external_id: 'HELD', container_numbers: [CONTAINER_NUMBER] });
+        const bent = await create(api, { external_id: 'BENT', container_numbers: [CONTAINER_NUMBER] });
 
-        const hold = { code: 'customs_hold', occurred_at: ago(HOUR), container_number: CONTAINER };
+        const hold = { code: 'customs_hold', occurred_at: hoursAgo(HOUR_MS), container_number: CONTAINER_NUMBER };
         await api.post(`/v1/shipments/${held.id}/milestones`, hold);
         const found = {
           type: 'container_damage',
           severity: 'critical',
-          container_number: CONTAINER,
+          container_number: CONTAINER_NUMBER,
           title: 'Door bent',
         };
         const opened = await api.post<ShipmentException>(`/v1/shipments/${bent.id}/exceptions`, found);
@@ -118,7 +118,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
         const cleared = await api.post(`/v1/shipments/${held.id}/milestones`, {
           ...hold,
           code: 'export_customs_cleared',
-          occurred_at: ago(0),
+          occurred_at: hoursAgo(0),
         });
         expect(await listed({ status: 'open,acknowledged' }, cleared)).toEqual(everywhere([]));
         for (const gateway of tenant.gateways) {
@@ -169,8 +169,8 @@ export function testExceptions(subject: () => SystemUnderTest): void {
       async () => {
         const { api } = tenant;
         await receiver.createEnabledEndpoint(api, '/clock');
-        const etd = ago(12 * HOUR - 3_000);
-        const due = Date.parse(etd) + 12 * HOUR;
+        const etd = hoursAgo(12 * HOUR_MS - 3_000);
+        const due = Date.parse(etd) + 12 * HOUR_MS;
         const { id } = await create(api, { external_id: 'LATE', etd });
         await eventually(() => expect(told('exception.opened')).toHaveLength(1), CLOCK_WAIT_OPTIONS);
         const [overdue] = told('exception.opened');
@@ -186,7 +186,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
           const { data } = await gateway.get<Shipment>(`/v1/shipments/${id}`);
           expect(data.open_exceptions_count).toBe(1);
         }
-        const departed = { code: 'vessel_departed', occurred_at: ago(0) };
+        const departed = { code: 'vessel_departed', occurred_at: hoursAgo(0) };
         const recorded = await api.post(`/v1/shipments/${id}/milestones`, departed);
         expect(await listed({ status: 'open' }, recorded)).toEqual(everywhere([]));
         await eventually(() => expect(told('exception.resolved')).toHaveLength(1), CLOCK_WAIT_OPTIONS);
@@ -199,7 +199,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
       async () => {
         const { api, gateways } = tenant;
         const shipments = await Promise.all(
-          [6, 6, 2].map((hours, n) => create(api, { external_id: `ETD-${n}`, etd: ago(hours * HOUR) })),
+          [6, 6, 2].map((hours, n) => create(api, { external_id: `ETD-${n}`, etd: hoursAgo(hours * HOUR_MS) })),
         );
         const overdue = shipments.slice(0, 2).map(({ id }) => id);
         const change = async (after_hours: number | null): Promise<void> => {

@@ -17,7 +17,7 @@ export function testListenCommand(subject: () => SystemUnderTest): void {
       server = await LoopbackReceiver.start();
     });
     afterEach(async () => {
-      await listening?.kill();
+      await listening?.killProcess();
       listening = undefined;
       await server.close();
       await folder.remove();
@@ -42,7 +42,7 @@ export function testListenCommand(subject: () => SystemUnderTest): void {
           },
           (_name, code) => ends.push(code),
         );
-        const [, endpoint = '', forwardedTo, secret = ''] = await listening.start();
+        const [, endpoint = '', forwardedTo, secret = ''] = await listening.startProcess();
         expect(forwardedTo).toBe(server.url);
         expect((await api.get(`/v1/webhook_endpoints/${endpoint}`)).data).toMatchObject({
           status: 'enabled',

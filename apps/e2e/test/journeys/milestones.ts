@@ -3,14 +3,14 @@ import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
 import { EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
+import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type TestTenant } from '../tenant.ts';
 
 type Written = AxiosResponse<Milestone & { readonly warnings: readonly Warning[] }>;
 
 export function testMilestones(subject: () => SystemUnderTest): void {
   describe('milestones', () => {
-    let tenant: Tenant;
-    let feed: Tenant['api'];
+    let tenant: TestTenant;
+    let feed: TestTenant['api'];
     let path: string;
     beforeEach(async () => {
       tenant = await createTenant(subject(), 'operator');

@@ -4,7 +4,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { SystemUnderTest } from '../subject.ts';
 import { createTenant } from '../tenant.ts';
 
-const CONCURRENT_WRITES = 50;
+const CONCURRENT_WRITE_COUNT = 50;
 
 export function testPreconditions(subject: () => SystemUnderTest): void {
   describe('one of many writes with the same If-Match is applied, across all gateways', () => {
@@ -20,11 +20,11 @@ export function testPreconditions(subject: () => SystemUnderTest): void {
     ): Promise<void> {
       const before = String((await api.get(path)).headers['etag']);
       const answers = await Promise.all(
-        Array.from({ length: CONCURRENT_WRITES }, (_, n) => write(n, { 'If-Match': before })),
+        Array.from({ length: CONCURRENT_WRITE_COUNT }, (_, n) => write(n, { 'If-Match': before })),
       );
       const done = answers.filter(({ status }) => status < 300);
       const refused = answers.filter(({ status }) => status === 412);
-      expect([done.length, refused.length]).toEqual([1, CONCURRENT_WRITES - 1]);
+      expect([done.length, refused.length]).toEqual([1, CONCURRENT_WRITE_COUNT - 1]);
       const newest = String(done[0]?.headers['etag']);
       expect(newest).not.toBe(before);
       for (const { data, headers } of refused) {

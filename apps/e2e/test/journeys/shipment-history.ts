@@ -1,11 +1,11 @@
 import type { EtaChange, HistoryEntry, Milestone, Shipment, ShipmentExplanation } from '@tracking/contracts';
 import { scaleTimeout } from '@tracking/testing';
 import type { SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createTenant, type Tenant } from '../tenant.ts';
+import { readAfterWriteHeaders, listAllItems, createTenant, type TestTenant } from '../tenant.ts';
 
 export function testShipmentHistory(subject: () => SystemUnderTest): void {
   describe('the past of a shipment', () => {
-    let tenant: Tenant;
+    let tenant: TestTenant;
     beforeEach(async () => {
       tenant = await createTenant(subject(), 'feed');
     }, scaleTimeout(30_000));

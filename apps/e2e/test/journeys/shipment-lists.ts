@@ -1,11 +1,11 @@
 import { scaleTimeout } from '@tracking/testing';
 import type { Shipment } from '@tracking/contracts';
 import type { SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createTenant, type Tenant } from '../tenant.ts';
+import { readAfterWriteHeaders, listAllItems, createTenant, type TestTenant } from '../tenant.ts';
 
 export function testShipmentLists(subject: () => SystemUnderTest): void {
   describe('lists of shipments', () => {
-    let tenant: Tenant;
+    let tenant: TestTenant;
     beforeAll(async () => {
       tenant = await createTenant(subject(), 'operator');
     }, scaleTimeout(30_000));
@@ -32,6 +32,8 @@ export function testShipmentLists(subject: () => SystemUnderTest): void {
           ({ external_id }) => Number(external_id?.slice(5)),
         );
       expect(await numbers({ mode: 'vessel', sort: 'created_at' })).toEqual([0, 2, 4, 6, 8, 10]);
+      expect(await numbers({ mode: 'air,rail', sort: 'created_at' })).toEqual([1, 3, 5, 7, 9, 11]);
+      expect(await numbers({ mode: 'sea,air', booking_number: 'BKG-1' })).toEqual([5, 4, 3, 2, 1, 0]);
       expect(await numbers({ house_bill: 'HBL 1', carrier_scac: 'maeu' })).toEqual([10, 4]);
       expect(await numbers({ container_number: 'csqu 305438-3' })).toEqual([4]);
       expect(await numbers({ consignee: 'C-3', active: true })).toEqual([7, 3]);

@@ -1,14 +1,14 @@
 import { scaleTimeout, startStopwatch } from '@tracking/testing';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import type { SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
+import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type TestTenant } from '../tenant.ts';
 
 /** Milliseconds after which a write is acknowledged even if the read models lag behind. */
 const RESPONSE_DEADLINE_MS = 500;
 
 export function testShipments(subject: () => SystemUnderTest): void {
   describe('shipments', () => {
-    let tenant: Tenant;
+    let tenant: TestTenant;
     beforeEach(async () => {
       tenant = await createTenant(subject(), 'operator');
     }, scaleTimeout(30_000));

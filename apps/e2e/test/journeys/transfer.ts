@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import { eventually, createTempFolder, scaleTimeout } from '@tracking/testing';
 import { runCli, runCliJson, startStandalone, type SystemUnderTest } from '../subject.ts';
-import { listAllItems, createKey, createTenant, type Tenant } from '../tenant.ts';
+import { listAllItems, createKey, createTenant, type TestTenant } from '../tenant.ts';
 
 const SHIPMENT_COUNT = 6;
 const MILESTONE_CODES = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'customs_hold'];
 
 /** Returns every resource that a key can read, sorted. */
-async function readEventsAndDeliveries({ api }: Pick<Tenant, 'api'>) {
+async function readEventsAndDeliveries({ api }: Pick<TestTenant, 'api'>) {
   const byId = (one: { readonly id: string }, other: { readonly id: string }) => (one.id < other.id ? -1 : 1);
   const shipments = (await listAllItems<Shipment>(api, '/v1/shipments')).sort(byId);
   const milestones: Milestone[] = [];

@@ -3,7 +3,7 @@ import type { User } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import { type SystemUnderTest, runCli } from '../subject.ts';
-import { type Tenant, createKeyClient, createTenant } from '../tenant.ts';
+import { type TestTenant, createKeyClient, createTenant } from '../tenant.ts';
 
 const USER_PASSWORD = 'a long password for tests';
 const generateEmail = () => `${randomBytes(4).toString('hex')}@example.com`;
@@ -11,7 +11,7 @@ const extractToken = (url: string): string => url.replace(/^.*#/, '');
 
 export function testUsers(subject: () => SystemUnderTest): void {
   describe('users', () => {
-    let tenant: Tenant;
+    let tenant: TestTenant;
     beforeEach(async () => {
       tenant = await createTenant(subject());
     }, scaleTimeout(30_000));

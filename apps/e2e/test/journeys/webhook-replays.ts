@@ -2,7 +2,7 @@ import type { EventEnvelope } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { type ReceiverEndpoint, EndpointServer } from '../receiver.ts';
 import { runCliJson, type SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createTenant, createShipmentEvent, type Tenant } from '../tenant.ts';
+import { readAfterWriteHeaders, listAllItems, createTenant, createShipmentEvent, type TestTenant } from '../tenant.ts';
 
 interface Replay {
   readonly id: string;
@@ -19,7 +19,7 @@ const MAX_STARTED_REPLAYS = 8;
 
 export function testWebhookReplays(subject: () => SystemUnderTest): void {
   describe('webhook replays', () => {
-    let tenant: Tenant;
+    let tenant: TestTenant;
     let receiver: EndpointServer;
     beforeEach(async () => {
       tenant = await createTenant(subject());

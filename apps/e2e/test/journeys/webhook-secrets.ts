@@ -2,14 +2,14 @@ import { verifyWebhook } from '@tracking/client';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { type ReceiverEndpoint, EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
-import { createKey, createTenant, type Tenant } from '../tenant.ts';
+import { createKey, createTenant, type TestTenant } from '../tenant.ts';
 
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 const STANDARD_WEBHOOKS_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
 export function testWebhookSecrets(subject: () => SystemUnderTest): void {
   describe('signing secrets', () => {
-    let tenant: Tenant;
+    let tenant: TestTenant;
     let receiver: EndpointServer;
     let hook: ReceiverEndpoint;
     beforeEach(async () => {
@@ -22,7 +22,7 @@ export function testWebhookSecrets(subject: () => SystemUnderTest): void {
       await receiver.close();
     });
 
-    const ask = (action: string, body: object = {}, { api }: Pick<Tenant, 'api'> = tenant) =>
+    const ask = (action: string, body: object = {}, { api }: Pick<TestTenant, 'api'> = tenant) =>
       api.post(`/v1/webhook_endpoints/${hook.id}/${action}`, body);
     const rotated = async (body?: object): Promise<string> => {
       const { status, data } = await ask('rotate_secret', body);

@@ -3,7 +3,7 @@ import { API_VERSIONS, type EventEnvelope } from '@tracking/contracts';
 import { eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
 import { EndpointServer } from '../receiver.ts';
 import { runCliJson, type SystemUnderTest } from '../subject.ts';
-import { listAllItems, createTenant, createShipmentEvent, type Tenant } from '../tenant.ts';
+import { listAllItems, createTenant, createShipmentEvent, type TestTenant } from '../tenant.ts';
 import { readTopic } from '../topic.ts';
 
 interface Delivery {
@@ -40,7 +40,7 @@ const DELIVERY_WORK_MS = 100;
 
 export function testWebhooks(subject: () => SystemUnderTest): void {
   describe('webhooks', () => {
-    let tenant: Tenant;
+    let tenant: TestTenant;
     let receiver: EndpointServer;
     beforeEach(async () => {
       tenant = await createTenant(subject());
@@ -305,7 +305,7 @@ export function testWebhooks(subject: () => SystemUnderTest): void {
           const { id } = hook;
           expect(told.endpoint).toEqual({
             id,
-            url: receiver.endpointUrl('/hook'),
+            url: receiver.formatEndpointUrl('/hook'),
             description: 'Ours',
             status: 'enabled',
           });
