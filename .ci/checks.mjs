@@ -26,6 +26,8 @@ const documents = [
   { name: "The README's quick start, run literally", command: '.ci/quick-start' },
   { name: 'The guides, run literally', command: 'node .ci/guides.mjs' },
   { name: 'Webhook receivers in the available languages', command: 'node .ci/verification.mjs' },
+  { name: 'The Python client, with a service', command: 'node .ci/python-client.mjs' },
+  { name: 'The clients for Go and Java, with a service', command: 'node .ci/go-java-clients.mjs' },
 ];
 const sources = [
   {
@@ -39,7 +41,7 @@ const sources = [
       node --test --test-reporter=dot .ci/check-links.test.mjs`,
   },
   { name: 'Types', command: 'npm run --silent typecheck' },
-  { name: 'Generated clients of the description', command: 'node .ci/generated-clients.mjs' },
+  { name: 'Generated clients, with a service', command: 'node .ci/generated-clients.mjs' },
   { name: 'Format', command: 'npm run --silent format:check' },
 ];
 

@@ -7,8 +7,8 @@ import { normal } from './guide-outputs.mjs';
 import { waitForResponse, freePorts, start } from './processes.mjs';
 
 /**
- * Runs the guides literally, each with its own server and shell, and compares the output of every command with the block
- * that follows it. Only ids, secrets and times may differ.
+ * Runs the quick start, the guides and the client's README literally, one after another on one server and one data folder,
+ * and compares the output of every command with the block that follows it. Only ids, secrets and times may differ.
  *
  *     ```bash setup        runs in a shell; guides without such a block use that of the first guide
  *     ```bash server       keeps running beside the shell
@@ -27,14 +27,40 @@ const DONE_MARKER = '--done--';
 
 const named = process.argv.slice(2).filter((argument) => argument !== '--write');
 const first = readBlocks(FIRST_GUIDE);
-const guides = readdirSync(FOLDER).filter((name) => name.endsWith('.md') && readBlocks(name).some(isRun));
-for (const name of named.length > 0 ? named.map((path) => basename(path)) : guides) await run(name);
+const guides = readdirSync(FOLDER).filter(
+  (name) => name.endsWith('.md') && name !== FIRST_GUIDE && readBlocks(name).some(isRun),
+);
+
+const [api, receiver, management] = await freePorts(3);
+const work = mkdtempSync(join(tmpdir(), 'guide-'));
+const env = { ...process.env, PORT: api, MANAGEMENT_PORT: management, DATA_DIR: join(work, 'data') };
+const insertPorts = (text) => text.replaceAll(':3000', `:${api}`).replaceAll(/(?<=:|PORT=)4000/g, receiver);
+const restoreExample = (text) =>
+  text.replaceAll(`:${api}`, ':3000').replaceAll(`:${receiver}`, ':4000').replaceAll(work, EXAMPLE_FOLDER);
+const server = start(
+  'bash',
+  ['--norc', '-euc', first.find(({ kind }) => kind === 'bash server').text.replace(/^npm ci$/m, '')],
+  { env },
+);
+try {
+  await waitForResponse(`http://127.0.0.1:${api}/health/live`, server);
+  if (named.length > 0) for (const path of named) await run(basename(path));
+  else {
+    await runQuickStart();
+    await run(FIRST_GUIDE);
+    await runClientReadme();
+    for (const name of guides) await run(name);
+  }
+} finally {
+  await server.end();
+  rmSync(work, { recursive: true });
+}
 
 /** A block is `{lines: [from, to], kind, text}`; the lines are those between the fences. */
-function readBlocks(name) {
+function readBlocks(name, folder = FOLDER) {
   const found = [];
   let open;
-  for (const [index, line] of readFileSync(join(FOLDER, name), 'utf8').split('\n').entries()) {
+  for (const [index, line] of readFileSync(join(folder, name), 'utf8').split('\n').entries()) {
     const fence = /^```(.*)$/.exec(line);
     if (open === undefined && fence) open = { kind: fence[1].trim(), from: index + 1, text: [] };
     else if (open !== undefined && fence) {
@@ -53,20 +79,9 @@ async function run(name) {
   const blocks = readBlocks(name);
   const own = blocks.some(({ kind }) => kind === 'bash setup');
   const all = own ? blocks : [...first.filter(({ kind }) => kind === 'bash setup'), ...blocks];
-  const ports = await freePorts(3);
-  const work = mkdtempSync(join(tmpdir(), 'guide-'));
-  const [api, receiver, management] = ports;
-  const env = { ...process.env, PORT: api, MANAGEMENT_PORT: management, DATA_DIR: join(work, 'data') };
-  const insertPorts = (text) => text.replaceAll(':3000', `:${api}`).replaceAll(/(?<=:|PORT=)4000/g, receiver);
-  const restoreExample = (text) =>
-    text.replaceAll(`:${api}`, ':3000').replaceAll(`:${receiver}`, ':4000').replaceAll(work, EXAMPLE_FOLDER);
-
-  const command = first.find(({ kind }) => kind === 'bash server').text.replace(/^npm ci$/m, '');
-  const server = start('bash', ['--norc', '-euc', command], { env });
   const shell = startShell(env);
   const written = [];
   try {
-    await waitForResponse(`http://127.0.0.1:${api}/health/live`, server);
     for (const [index, block] of all.entries()) {
       if (!isRun(block)) continue;
       const next = all[index + 1];
@@ -77,15 +92,65 @@ async function run(name) {
       if (expected !== undefined) written.push({ ...expected, printed });
     }
   } catch (error) {
-    console.error(`${join(FOLDER, name)}: ${error.message}`);
-    process.exitCode = 1;
+    report(join(FOLDER, name), error);
   } finally {
     await shell.end();
-    await server.end();
-    rmSync(work, { recursive: true });
   }
   if (write) rewrite(name, written);
   if (process.exitCode !== 1) console.log(`${join(FOLDER, name)} works as written: ${written.length} outputs.`);
+}
+
+/** Runs the second block of the README. One of the printed resources must have the fields of the block after it. */
+async function runQuickStart() {
+  const blocks = readBlocks('README.md', '.');
+  const [, commands] = blocks.filter(({ kind }) => kind === 'bash');
+  const shown = JSON.parse(blocks[blocks.indexOf(commands) + 1].text);
+  const shell = startShell(env);
+  try {
+    const printed = restoreExample(await shell.run(insertPorts(commands.text)));
+    const resources = printed.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
+    const pick = (resource) => Object.fromEntries(Object.keys(shown).map((name) => [name, resource[name]]));
+    const matches = (resource) =>
+      isDeepStrictEqual(normal(JSON.stringify(pick(resource))), normal(JSON.stringify(shown)));
+    if (!resources.some(matches)) throw new Error(`printed\n${printed}\nwithout\n${JSON.stringify(shown)}`);
+    if (resources.some(({ error }) => error)) throw new Error(`printed an error\n${printed}`);
+    console.log('README.md works as written.');
+  } catch (error) {
+    report('README.md', error);
+  } finally {
+    await shell.end();
+  }
+}
+
+/** Runs the example of the client's README twice, with the key of the first guide's command. */
+async function runClientReadme() {
+  const path = 'libs/client/README.md';
+  const blocks = readBlocks(path, '.');
+  const program = blocks.find(({ kind, text }) => kind === 'js' && text.includes('API_KEY'));
+  const expected = blocks.slice(blocks.indexOf(program)).find(({ kind }) => kind === 'text').text;
+  // Below node_modules, the program finds the client as in a project that has installed it.
+  const folder = mkdtempSync('node_modules/.client-readme-');
+  const shell = startShell(env);
+  try {
+    writeFileSync(join(folder, 'first.mjs'), insertPorts(program.text));
+    await shell.run(first.find(({ kind }) => kind === 'bash setup').text);
+    for (const round of ['first', 'second']) {
+      const printed = await shell.run(`API_KEY=$KEY node_modules/.bin/node ${folder}/first.mjs`);
+      if (printed !== expected.trimEnd())
+        throw new Error(`the ${round} run printed\n${printed}\ninstead of\n${expected}`);
+    }
+    console.log(`${path} works as written.`);
+  } catch (error) {
+    report(path, error);
+  } finally {
+    await shell.end();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function report(path, error) {
+  console.error(`${path}: ${error.message}`);
+  process.exitCode = 1;
 }
 
 async function runUntilExpected({ kind, text }, expected, run) {

@@ -1,4 +1,4 @@
-const { EVENTSTOREDB_URL, EVENTSTOREDB_START, KAFKA_BROKERS, MONGODB_URL, ENGINES_DIR } = process.env;
+const { EVENTSTOREDB_URL, EVENTSTOREDB_START, KAFKA_BROKERS, MONGODB_URL, MONGODB_START, ENGINES_DIR } = process.env;
 
 const localEngine = ENGINES_DIR ? 'an engine from ENGINES_DIR, which is killed and hung too' : undefined;
 const ENGINES = {
@@ -6,7 +6,9 @@ const ENGINES = {
     ? `the node of EVENTSTOREDB_URL${EVENTSTOREDB_START ? ', which is killed and hung too' : ''}`
     : 'the stand-in of this repository, which is killed and hung too',
   Kafka: KAFKA_BROKERS ? 'the cluster of KAFKA_BROKERS' : localEngine,
-  MongoDB: MONGODB_URL ? 'the server of MONGODB_URL' : localEngine,
+  MongoDB: MONGODB_URL
+    ? `the server of MONGODB_URL${MONGODB_START ? ', which is killed and hung too' : ''}`
+    : localEngine,
 };
 
 /** A Jest reporter that prints at the end which engines were tested, and which tests were skipped and why. */

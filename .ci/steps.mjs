@@ -3,6 +3,9 @@ import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+const MAX_SHOWN_FAILURES = 6;
+const MAX_LINES_PER_FAILURE = 24;
+
 /**
  * @typedef {object} Step
  * @property {string} name
@@ -12,8 +15,8 @@ import { join } from 'node:path';
 
 /**
  * Runs groups of steps one after the other, and the steps of a group in their order, `lanes` at a time. Prints the output of
- * each step when it ends, and a table of times at the end. A failure does not stop the others. Sets the exit status to 1 when
- * a step failed.
+ * each step when it ends, and at the end the first failures of Jest in each failed step and a table of times. A failure does
+ * not stop the others. Sets the exit status to 1 when a step failed.
  *
  * @param {readonly {lanes: number, steps: readonly Step[]}[]} groups
  * @param {number} started when the run began, in epoch milliseconds
@@ -35,6 +38,9 @@ export async function runSteps(groups, started = Date.now()) {
   }
   rmSync(folder, { recursive: true });
 
+  for (const { name, failures } of rows.filter((row) => row.failures?.length > 0)) {
+    console.log(`\n== First failures of: ${name}\n${failures.join('\n')}`);
+  }
   const width = Math.max(...rows.map(({ name }) => name.length));
   const lines = rows.map(({ name, result, ms }) => `${name.padEnd(width)}  ${seconds(ms)}  ${result}`);
   console.log(`\n${lines.join('\n')}\n${'Total'.padEnd(width)}  ${seconds(Date.now() - started)}`);
@@ -51,8 +57,18 @@ async function runStep({ name, command, skipped }, log) {
   const code = await run(command, log);
   const ms = Date.now() - since;
   const result = code === 0 ? 'passed' : `failed with ${code}`;
-  console.log(`\n== ${name}: ${result} (${(ms / 1_000).toFixed(0)} s)\n${readFileSync(log, 'utf8')}`);
-  return { name, ms, result };
+  const output = readFileSync(log, 'utf8');
+  console.log(`\n== ${name}: ${result} (${(ms / 1_000).toFixed(0)} s)\n${output}`);
+  return { name, ms, result, failures: code === 0 ? [] : firstFailures(output) };
+}
+
+/** Returns the beginnings of the first failures that Jest reports in an output: title, message, and a few lines of the stack. */
+function firstFailures(output) {
+  const [, ...reports] = output.split(/^(?= {2}● )/m);
+  const unique = new Map(reports.map((report) => [report.slice(0, report.indexOf('\n')), report]));
+  return [...unique.values()]
+    .slice(0, MAX_SHOWN_FAILURES)
+    .map((report) => report.split('\n').slice(0, MAX_LINES_PER_FAILURE).join('\n'));
 }
 
 function run(command, log) {
