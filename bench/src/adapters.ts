@@ -77,13 +77,15 @@ async function openDistributed(folder: string): Promise<{ ports: Ports; close: (
       leases,
       quota,
       objects,
-      ...channel.client<Calls>(CALL_OPERATIONS, 5_000),
+      ...channel.createOperations<Calls>(CALL_OPERATIONS, 5_000),
     },
     async close() {
       await channel.close();
       await Promise.all([server.close(), broker.close(), eventStore.close(), leases.close(), quota.close()]);
       await connection.close();
-      await Promise.all([engines.eventStoreDb, engines.kafka, engines.mongo].map(async (engine) => engine?.stop()));
+      await Promise.all(
+        [engines.eventStoreDb, engines.kafka, engines.mongo].map(async (engine) => engine?.stopProcess()),
+      );
     },
   };
 }

@@ -54,7 +54,7 @@ export function shipment(fields: object = {}): LoadRequest {
   return { method: 'POST', path: '/v1/shipments', body: JSON.stringify(body) };
 }
 
-async function listIds(server: Server, key: string, pages: number): Promise<string[]> {
+export async function listIds(server: Server, key: string, pages: number): Promise<string[]> {
   const found: string[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < pages; page += 1) {

@@ -15,7 +15,7 @@ const ENV = {
   WEBHOOKS_ALLOW_HTTP: 'true',
   RATE_LIMIT_PER_MINUTE: '1000000000',
 };
-const PER_SECOND = 50;
+const PER_SECOND = 20;
 const IDLE_SECONDS = 10;
 
 /** One of the two ways to run, with the parts that this suite measures. */
@@ -52,9 +52,9 @@ export async function benchDistributed(seconds: number): Promise<void> {
   }
 }
 
-async function services(folder: string, seconds: number, newKey: readonly string[]): Promise<void> {
+function startServices(folder: string): Promise<DistributedSystem> {
   const { EVENTSTOREDB_URL, KAFKA_BROKERS, MONGODB_URL, ENGINES_DIR = '../shared/engines' } = process.env;
-  const system = await DistributedSystem.start({
+  return DistributedSystem.start({
     folder,
     enginesDir: ENGINES_DIR,
     eventStoreDbUrl: EVENTSTOREDB_URL,
@@ -63,6 +63,10 @@ async function services(folder: string, seconds: number, newKey: readonly string
     replicas: 2,
     env: ENV,
   });
+}
+
+async function services(folder: string, seconds: number, newKey: readonly string[]): Promise<void> {
+  const system = await startServices(folder);
   try {
     const { services: all, engines, administration } = system;
     const processes: Record<string, readonly number[]> = {};
@@ -86,6 +90,94 @@ async function services(folder: string, seconds: number, newKey: readonly string
   }
 }
 
+const REPLICA_ENDPOINTS = 2;
+/** Events per second, so few that no process is saturated. */
+const REPLICA_RATE = 10;
+const REPLICA_ROUNDS = 3;
+/** Milliseconds within which shares are even after a replica started or stopped. */
+const SHARES_TIMEOUT_MS = 60_000;
+
+/**
+ * Measures deliveries with one and with two replicas of the webhooks service, in turns. All other services have one
+ * replica.
+ */
+export async function benchReplicas(seconds: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-replicas-'));
+  const system = await startServices(folder);
+  const receiver = await startReceiver();
+  try {
+    const { administration, services: all } = system;
+    const newKey = ['keys', 'create', '--name', 'bench', '--environment', 'test', '--role', 'developer'];
+    const key = await runRemoteCli(administration, newKey);
+    for (const service of ['shipments', 'projections', 'gateway'] as const)
+      await all[service][1]?.process.stopProcess();
+    const server: Server = { url: system.urls[0] ?? '', managementUrl: '', pid: 0, startMs: 0, stop };
+    for (let endpoint = 1; endpoint <= REPLICA_ENDPOINTS; endpoint += 1) {
+      await createEndpoint(server, receiver, key, `${receiver.url}/ok/${endpoint}`);
+    }
+    const second = all.webhooks[1];
+    await driveEvenly(server, { rate: REPLICA_RATE, seconds: 5, key }, shipment);
+    for (let round = 0; round < REPLICA_ROUNDS; round += 1) {
+      await second?.process.stopProcess();
+      await waitForShares(all.webhooks.slice(0, 1), [64]);
+      await measureReplicas('1 replica', { server, receiver, key, seconds });
+      const began = performance.now();
+      await second?.process.startProcess();
+      await waitForShares(all.webhooks, [32, 32]);
+      print(`shards even ${((performance.now() - began) / 1_000).toFixed(1)} s after the start of the second replica`);
+      await measureReplicas('2 replicas', { server, receiver, key, seconds });
+      print(`deliveries for the other replica so far: ${await readWakeUps(all.webhooks)}`);
+    }
+  } finally {
+    await receiver.stop();
+    await system.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface ReplicaStage {
+  readonly server: Server;
+  readonly receiver: Server;
+  readonly key: string;
+  readonly seconds: number;
+}
+
+async function measureReplicas(name: string, { server, receiver, key, seconds }: ReplicaStage): Promise<void> {
+  await fetch(`${receiver.url}/reset?new`);
+  const written = await driveEvenly(server, { rate: REPLICA_RATE, seconds, key }, shipment);
+  const { p50, p90, p99 } = await waitForDeliveries(receiver, written.length * REPLICA_ENDPOINTS);
+  print(`created to delivered at ${REPLICA_RATE}/s, ${name.padEnd(10)}  p50 ${p50} ms  p90 ${p90} ms  p99 ${p99} ms`);
+}
+
+/** Returns how replicas reached the owners of deliveries that they recorded: by messages or by stored wake-ups. */
+async function readWakeUps(replicas: readonly { readonly managementUrl: string }[]): Promise<string> {
+  const texts = await Promise.all(
+    replicas.map(async ({ managementUrl }) => (await fetch(`${managementUrl}/metrics`)).text()),
+  );
+  const count = (by: string) => {
+    const pattern = new RegExp(`^webhook_owner_wake_ups_total\\{.*by="${by}".*\\} (\\d+)$`, 'm');
+    return sum(texts.map((one) => Number(pattern.exec(one)?.[1] ?? 0)));
+  };
+  return `${count('message')} by message, ${count('store')} by store`;
+}
+
+/** Waits until the replicas of the webhooks service hold these numbers of shards. */
+async function waitForShares(
+  replicas: readonly { readonly managementUrl: string }[],
+  expected: readonly number[],
+): Promise<void> {
+  const readShare = async ({ managementUrl }: { readonly managementUrl: string }) => {
+    const response = await fetch(`${managementUrl}/health/ready`);
+    const { leases } = (await response.json()) as { leases: { webhook_shards: { held: number } } };
+    return leases.webhook_shards.held;
+  };
+  for (const end = Date.now() + SHARES_TIMEOUT_MS; Date.now() < end; await pause(50)) {
+    const shares = await Promise.all(replicas.map(readShare));
+    if (shares.join() === expected.join()) return;
+  }
+  throw new Error('the shards are not even after a minute');
+}
+
 const stop = () => Promise.resolve();
 
 /**
@@ -101,12 +193,12 @@ async function measureTakeovers(system: DistributedSystem, key: string): Promise
   for (const service of ['shipments', 'projections', 'webhooks'] as const) {
     let worst = 0;
     for (const { process: replica } of system.services[service]) {
-      await replica.kill();
+      await replica.killProcess();
       const began = performance.now();
       await drive(server, { connections: 1, seconds: 0, amount: 1, key }, shipment);
       await waitForDeliveries(receiver, (expected += 1));
       worst = Math.max(worst, performance.now() - began);
-      await replica.start();
+      await replica.startProcess();
     }
     print(
       `takeover from a killed ${service.padEnd(12)} ${(worst / 1_000).toFixed(1)} s, with the write and its delivery`,
@@ -116,7 +208,12 @@ async function measureTakeovers(system: DistributedSystem, key: string): Promise
 }
 
 /** Creates an enabled endpoint for new shipments. */
-async function createEndpoint(server: Server, receiver: Server, key: string): Promise<void> {
+async function createEndpoint(
+  server: Server,
+  receiver: Server,
+  key: string,
+  url = `${receiver.url}/ok/1`,
+): Promise<void> {
   const call = async (path: string, body: object) => {
     const response = await fetch(server.url + path, {
       method: 'POST',
@@ -127,7 +224,7 @@ async function createEndpoint(server: Server, receiver: Server, key: string): Pr
     return (await response.json()) as { id: string };
   };
   const { id } = await call('/v1/webhook_endpoints', {
-    url: `${receiver.url}/ok/1`,
+    url,
     event_types: ['shipment.created'],
   });
   await call(`/v1/webhook_endpoints/${id}/verify`, {});
@@ -157,9 +254,11 @@ async function measure(seconds: number, { name, server, projecting, processes, k
   await driveEvenly(server, { rate: PER_SECOND, seconds: 2, key }, shipment);
   await waitForDeliveries(receiver, PER_SECOND * 2);
   await reset();
+  const beforePaced = new Map(cpu());
   const paced = await driveEvenly(server, { rate: PER_SECOND, seconds, key }, shipment);
   const { p50, p99 } = await waitForDeliveries(receiver, paced.length);
   print(`created to delivered at ${PER_SECOND}/s          p50 ${p50} ms  p99 ${p99} ms`);
+  printCpu(beforePaced, cpu(), paced.length);
 
   await pause(2_000);
   const resting = new Map(cpu());
@@ -173,11 +272,19 @@ async function measure(seconds: number, { name, server, projecting, processes, k
   await drive(server, { connections: 32, seconds: 0, amount, key }, shipment);
   const { last } = await waitForDeliveries(receiver, amount);
   print(`POST to receiver, sustained         ${((amount * 1_000) / (last - began)).toFixed(0)}/s`);
-  for (const [one, used] of cpu()) {
-    const each = ((used - (before.get(one) ?? 0)) * 1_000) / amount;
+  printCpu(before, cpu(), amount);
+  await receiver.stop();
+}
+
+function printCpu(
+  before: ReadonlyMap<string, number>,
+  after: readonly (readonly [name: string, seconds: number])[],
+  events: number,
+): void {
+  for (const [one, used] of after) {
+    const each = ((used - (before.get(one) ?? 0)) * 1_000) / events;
     print(`  CPU of ${one.padEnd(28)} ${each.toFixed(2)} s per 1,000 events`);
   }
-  await receiver.stop();
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);

@@ -25,16 +25,16 @@ const responseCipher = (key: Uint8Array) => new SecretBox(key);
 const storage = { documentStore, leases, clock, logger, metrics };
 const idempotency = await IdempotencyClaims.open({ ...storage, secret, takeOverAfterMs: 0, responseCipher });
 
-const workspace = await identity.workspaces.find('default');
+const workspace = await identity.workspaces.findByName('default');
 const actor = { type: 'system', id: 'bench' } as const;
 const command = { id: 'bench', at: clock().toISOString(), actor, workspace_id: String(workspace?.id) };
-const account = await identity.serviceAccounts.create(command, { name: 'bench', role: 'admin' });
+const account = await identity.serviceAccounts.createAccount(command, { name: 'bench', role: 'admin' });
 const owner = { type: 'service_account', id: account.after.id } as const;
-const created = await identity.keys.create(command, EVERY_KEY, { name: 'bench', environment: 'live', owner });
+const created = await identity.keys.createKey(command, EVERY_KEY, { name: 'bench', environment: 'live', owner });
 const { key } = created.after;
 await writeFile(join(DATA_DIR, 'key'), key);
 const person = { email: 'bench@example.com', role: 'admin', password: 'violet harbour crane' } as const;
-await identity.users.create({ ...command, id: 'bench user' }, person);
+await identity.users.createUser({ ...command, id: 'bench user' }, person);
 
 const principal = await identity.authenticateKey(key);
 const parts = {

@@ -29,7 +29,7 @@ export async function buildWaiting(dataDir: string, waiting: WaitingShipments): 
   const shipments = new Shipments({
     eventStore: engine.eventStore,
     places: await loadPlaces({}),
-    settings: { of: async () => DEFAULT_RULE_SETTINGS },
+    settings: { getCachedSettings: async () => DEFAULT_RULE_SETTINGS },
     logger: silentLogger,
     metrics: noMetrics,
     limits: { cache: { shipments: 2_000, bytes: 64 * 1024 * 1024 } },

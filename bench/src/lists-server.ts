@@ -24,12 +24,12 @@ const engine = await EmbeddedEngine.open({ dataDir: DATA_DIR, logger, metrics })
 const { eventStore, documentStore, leases, quota } = engine;
 const secret = randomBytes(32);
 const identity = await Identity.open({ documentStore, clock, logger, secret });
-const workspace = await identity.workspaces.find('default');
+const workspace = await identity.workspaces.findByName('default');
 const actor = { type: 'system', id: 'bench' } as const;
 const command = { id: randomUUID(), at: clock().toISOString(), actor, workspace_id: String(workspace?.id) };
-const account = await identity.serviceAccounts.create(command, { name: 'bench', role: 'operator' });
+const account = await identity.serviceAccounts.createAccount(command, { name: 'bench', role: 'operator' });
 const owner = { type: 'service_account', id: account.after.id } as const;
-const created = await identity.keys.create(command, EVERY_KEY, { name: 'bench', environment: 'live', owner });
+const created = await identity.keys.createKey(command, EVERY_KEY, { name: 'bench', environment: 'live', owner });
 await writeFile(join(DATA_DIR, 'key'), created.after.key);
 
 await fill(eventStore, Number(COUNT), otherWorkspaceIds(String(workspace?.id)));

@@ -198,7 +198,7 @@ export async function benchListEngines(count: number): Promise<void> {
     }
     await Promise.all([embedded.server.stop(), mongo.server.stop()]);
   } finally {
-    await engines.mongo?.stop();
+    await engines.mongo?.stopProcess();
     await rm(folder, { recursive: true, force: true });
   }
 }

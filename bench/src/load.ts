@@ -113,6 +113,11 @@ export function combineFigures(turns: readonly Figures[]): Figures {
   };
 }
 
+/** Returns the median of the values; for an even number of values, the upper one of the two in the middle. */
+export function computeMedian(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+}
+
 export function formatRow(name: string, figures: Figures, baseline?: Figures): string {
   const ratio = baseline ? `  ${(figures.rate / baseline.rate).toFixed(2)} of the bare route` : '';
   const failed = figures.failures > 0 ? `  FAILED: ${figures.failures}` : '';

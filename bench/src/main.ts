@@ -1,13 +1,16 @@
 import { loadavg } from 'node:os';
 import { benchAdapters } from './adapters.ts';
 import { benchApi } from './api.ts';
-import { benchDistributed } from './distributed.ts';
+import { benchBroker } from './broker.ts';
+import { benchDerive } from './derive.ts';
+import { benchDistributed, benchReplicas } from './distributed.ts';
 import { benchDocuments } from './documents.ts';
-import { benchEdge, benchIdempotency } from './edge.ts';
+import { benchCompression, benchEdge, benchIdempotency, benchVersions } from './edge.ts';
 import { EXCEPTION_PARTS, benchExceptions } from './exceptions.ts';
 import { benchListEngines, benchLists } from './lists.ts';
 import { benchListsAtOnce } from './lists-at-once.ts';
 import { machine } from './machine.ts';
+import { benchPartitions } from './partitions.ts';
 import { benchSharing } from './sharing.ts';
 import { benchSignIn } from './sign-in.ts';
 import { benchStreams } from './streams.ts';
@@ -24,6 +27,12 @@ const API_PARTS: Readonly<Record<string, (seconds: number) => Promise<void>>> = 
   idempotency: benchIdempotency,
   'edge-costs': benchEdge,
   'sign-in': benchSignIn,
+  compression: benchCompression,
+  versions: benchVersions,
+};
+const DISTRIBUTED_PARTS: Readonly<Record<string, (seconds: number) => Promise<void>>> = {
+  replicas: benchReplicas,
+  partitions: benchPartitions,
 };
 const suites: Readonly<Record<string, Suite>> = {
   api: {
@@ -31,7 +40,12 @@ const suites: Readonly<Record<string, Suite>> = {
     run: (seconds, part) => (API_PARTS[part ?? ''] ?? benchApi)(seconds ?? (part === undefined ? 60 : 20)),
   },
   adapters: { parts: [], run: (seconds = 5) => benchAdapters(seconds) },
-  distributed: { parts: [], run: (seconds = 20) => benchDistributed(seconds) },
+  broker: { parts: [], run: (seconds = 5) => benchBroker(seconds) },
+  derive: { parts: [], run: () => benchDerive() },
+  distributed: {
+    parts: Object.keys(DISTRIBUTED_PARTS),
+    run: (seconds = 20, part) => (DISTRIBUTED_PARTS[part ?? ''] ?? benchDistributed)(seconds),
+  },
   /** The number is the size of a file in MiB. */
   documents: { parts: [], run: (mib = 100) => benchDocuments(mib) },
   /** The number is that of waiting shipments. */

@@ -49,6 +49,7 @@ const server = createServer((request, response) => {
         deliveries,
         different: seen.size,
         p50: quantile(sorted, 0.5),
+        p90: quantile(sorted, 0.9),
         p99: quantile(sorted, 0.99),
         greatest: sorted.at(-1) ?? 0,
         last,

@@ -1,5 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { NODE_FLAGS } from '@tracking/system';
@@ -41,10 +42,10 @@ process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-async function start(script: string, readiness: string, env: Record<string, string>): Promise<Server> {
+async function start(script: string, readiness: string, env: Record<string, string>, checkout = root): Promise<Server> {
   const [port, managementPort] = [await findFreePort(), await findFreePort()];
   const before = performance.now();
-  const child = spawn(process.execPath, [...NODE_FLAGS, `${root}${script}`], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, join(checkout, script)], {
     env: {
       PATH: process.env['PATH'],
       NODE_ENV: 'production',
@@ -73,13 +74,21 @@ async function start(script: string, readiness: string, env: Record<string, stri
   };
 }
 
-/** Starts the standalone server on this data folder, with a rate limit that no benchmark reaches. */
-export const startStandalone = (dataDir: string, env: Record<string, string> = {}): Promise<Server> =>
-  start('apps/standalone/dist/main.js', '/health/ready', {
-    DATA_DIR: dataDir,
-    RATE_LIMIT_PER_MINUTE: '1000000000',
-    ...env,
-  });
+/**
+ * Starts the standalone server on this data folder, with a rate limit that no benchmark reaches.
+ * @param checkout folder of the built project; another one than this measures another version
+ */
+export const startStandalone = (
+  dataDir: string,
+  env: Record<string, string> = {},
+  checkout?: string,
+): Promise<Server> =>
+  start(
+    'apps/standalone/dist/main.js',
+    '/health/ready',
+    { DATA_DIR: dataDir, RATE_LIMIT_PER_MINUTE: '1000000000', ...env },
+    checkout,
+  );
 
 /** Starts the counting webhook receiver, or the baseline that only signs and sends. */
 export const startReceiver = (): Promise<Server> => start('bench/dist/receiver-server.js', '/stats', {});
@@ -101,9 +110,12 @@ export const startFiles = (dataDir: string): Promise<Server> =>
   start('bench/dist/files-server.js', '/ready', { DATA_DIR: dataDir });
 
 /** Runs the command line with a data folder; returns its output. */
-export async function runCli(dataDir: string, ...args: string[]): Promise<string> {
+export const runCli = (dataDir: string, ...args: string[]): Promise<string> => runCliOf(root, dataDir, ...args);
+
+/** Runs the command line of another built checkout of the project with a data folder; returns its output. */
+export async function runCliOf(checkout: string, dataDir: string, ...args: string[]): Promise<string> {
   const run = promisify(execFile);
-  const { stdout } = await run(process.execPath, [`${root}apps/cli/dist/main.js`, ...args], {
+  const { stdout } = await run(process.execPath, [join(checkout, 'apps/cli/dist/main.js'), ...args], {
     env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
     maxBuffer: 64 * 2 ** 20,
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_RULE_SETTINGS, type Timestamp } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS, EMPTY_MILESTONE_DETAILS, type Timestamp } from '@tracking/contracts';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { loadPlaces } from '@tracking/places';
 import type { EventStore } from '@tracking/ports';
@@ -54,7 +54,7 @@ export async function fill(eventStore: EventStore, total: number, workspaces: re
   const shipments = new Shipments({
     eventStore,
     places,
-    settings: { of: async () => DEFAULT_RULE_SETTINGS },
+    settings: { getCachedSettings: async () => DEFAULT_RULE_SETTINGS },
     logger: silentLogger,
     metrics: noMetrics,
     // No limit for slow machines, because no client waits.
@@ -98,4 +98,6 @@ const UNSET_MILESTONE_FIELDS = {
   classifier: 'actual',
   ...{ reason_code: null, external_id: null, container_number: null, vessel: null, voyage: null, note: null },
   timezone: null,
+  ...EMPTY_MILESTONE_DETAILS,
+  reported_at: null,
 } as const;

@@ -5,7 +5,7 @@ import { CHROMIUM_PATH, CHROMIUM_FLAGS } from '@tracking/testing';
 import { chromium, type Browser, type BrowserContext, type CDPSession } from 'playwright-core';
 import { get } from './list-queries.ts';
 import { readWorkspaceId } from './lists.ts';
-import { driveEvenly, type LoadRequest } from './load.ts';
+import { computeMedian, driveEvenly, type LoadRequest } from './load.ts';
 import { runCli, startStandalone, type Server } from './server.ts';
 import { buildStore, otherWorkspaceIds } from './shipment-store.ts';
 
@@ -112,7 +112,7 @@ async function pages(count = 1_000_000): Promise<void> {
         print(`pages in a browser with an empty cache, until their main content is loaded, ${TURNS} times:`);
         for (const page of PAGES) {
           const [base, of] = [await loadRepeatedly(few, page), await loadRepeatedly(many, page)];
-          const ratio = (median(of) / median(base)).toFixed(2);
+          const ratio = (computeMedianMs(of) / computeMedianMs(base)).toFixed(2);
           const apiRequests = Math.max(...of.map(({ requests }) => requests));
           print(
             `  ${page.name.padEnd(24)} ${count} shipments ${formatLoaded(of)}; ${FEW_SHIPMENTS} shipments ${formatLoaded(base)}; ratio ${ratio}; ${apiRequests} requests of the API`,
@@ -196,12 +196,12 @@ async function memoryOf(session: CDPSession): Promise<string> {
   return `${(usedSize / 2 ** 20).toFixed(1)} MiB of JavaScript, ${nodes} nodes`;
 }
 
-function median(loaded: readonly Loaded[]): number {
-  return loaded.map(({ ms }) => ms).toSorted((a, b) => a - b)[Math.floor(loaded.length / 2)] ?? NaN;
+function computeMedianMs(loaded: readonly Loaded[]): number {
+  return computeMedian(loaded.map(({ ms }) => ms));
 }
 
 function formatLoaded(loaded: readonly Loaded[]): string {
-  return `p50 ${median(loaded).toFixed(0)} ms, most ${Math.max(...loaded.map(({ ms }) => ms)).toFixed(0)} ms`;
+  return `p50 ${computeMedianMs(loaded).toFixed(0)} ms, most ${Math.max(...loaded.map(({ ms }) => ms)).toFixed(0)} ms`;
 }
 
 function folder(): Promise<string> {

@@ -17,6 +17,7 @@ export interface ReceiverStats {
   readonly different: number;
   /** Milliseconds from the event's `created_at` to its arrival. */
   readonly p50: number;
+  readonly p90: number;
   readonly p99: number;
   readonly greatest: number;
   /** Time of the last arrival in epoch milliseconds. */
