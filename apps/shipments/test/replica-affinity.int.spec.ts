@@ -13,6 +13,8 @@ import { eventually, findFreePort, noMetrics, RecordedMetrics, silentLogger } fr
 const TOKEN = 'service token for tests';
 const ADDRESSES = { baseUrl: 'https://api.example', appUrl: 'https://app.example' };
 const DEADLINE_MS = 60_000;
+/** So many that both replicas get one of them, whatever their addresses. */
+const SHIPMENT_IDS = Array.from('abcdefghijklmnopqrstuvwxyz', (letter) => `shp_${letter.repeat(25)}a`);
 
 describe('commands of two callers to two replicas over gRPC', () => {
   let engine: TestEngine;
@@ -56,8 +58,7 @@ describe('commands of two callers to two replicas over gRPC', () => {
     // Until all connections are open, a caller uses the replicas to which it is already connected.
     await eventually(async () => {
       for (const caller of callers)
-        for (const id of ['a', 'b', 'c', 'd'])
-          await caller.getShipment({ ...SAMPLE_SCOPE, shipment_id: `shp_${id.repeat(25)}a` });
+        for (const shipment_id of SHIPMENT_IDS) await caller.getShipment({ ...SAMPLE_SCOPE, shipment_id });
       for (const { metrics } of replicas)
         expect(metrics.getValue('shipment_cache_reads_total{result="miss"}')).toBeGreaterThan(0);
     });
