@@ -37,6 +37,10 @@ import {
 import { checkFilter } from './replays.ts';
 
 type DeliveryChange = (delivery: DeliveryDocument) => Delivery | Promise<Delivery>;
+type StoreChange = (
+  before: DeliveryDocument,
+  store: () => Promise<DeliveryDocument | undefined>,
+) => Promise<DeliveryDocument | undefined>;
 
 interface DeliveriesDependencies {
   readonly documents: Collection<DeliveryDocument>;
@@ -69,24 +73,36 @@ export class Deliveries implements WebhookDeliveries {
   }
 
   async discard(command: DeliveryCommand): Promise<WebhookDelivery> {
-    return this.changeDelivery(command, async (now) => {
+    const discard = (now: DeliveryDocument) => {
       if (now.status === 'succeeded') throw deliverySucceededError();
-      await this.dependencies.recounts.requestForDiscardedDeliveries([now.endpoint_id], command.at);
       return markDiscarded(now, command.at);
-    });
+    };
+    // Also for a repeated command, because its first execution may have failed before the second request of a recount.
+    return this.changeDelivery(command, discard, ({ endpoint_id, discarded_at = command.at }, store) =>
+      this.dependencies.recounts.recountDiscarded(endpoint_id, discarded_at, store),
+    );
   }
 
-  /** Changes the delivery that the command names. Idempotent. @throws PreconditionFailed, Busy */
-  private async changeDelivery(command: DeliveryCommand, change: DeliveryChange): Promise<WebhookDelivery> {
+  /**
+   * Changes the delivery that the command names. Idempotent.
+   * @param storeChange runs `store`, which stores the change
+   * @throws PreconditionFailed, Busy
+   */
+  private async changeDelivery(
+    command: DeliveryCommand,
+    change: DeliveryChange,
+    storeChange: StoreChange = (_, store) => store(),
+  ): Promise<WebhookDelivery> {
     const { documents, queries, owner } = this.dependencies;
     const { delivery_id: id } = command;
     const delivery = await retryConflicts(documents, `delivery ${id}`, async () => {
       const before = await queries.requireDelivery([command], id);
-      if (isRepeatedCommand(before, command)) return before;
-      const after = await change(before);
-      if (after === before) return before;
-      const written = toDocument({ ...after, changed_by: command.id } as DeliveryDocument);
-      return (await documents.replace(written, { revision: before.revision })) ? written : undefined;
+      const after = isRepeatedCommand(before, command) ? before : await change(before);
+      return storeChange(before, async () => {
+        if (after === before) return before;
+        const written = toDocument({ ...after, changed_by: command.id } as DeliveryDocument);
+        return (await documents.replace(written, { revision: before.revision })) ? written : undefined;
+      });
     });
     // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
     await owner.notifyOwningProcesses([delivery.endpoint_id]);

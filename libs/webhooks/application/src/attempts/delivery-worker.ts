@@ -189,18 +189,23 @@ export class DeliveryWorker {
     const context = { policy, pauses: endpoint.pauses, random, urlRevision: getUrlRevision(endpoint) };
     let current: DeliveryDocument | undefined = known;
     let tried: DeliveryDocument | undefined;
+    let restored: readonly DeliveryDocument[] = [];
     return engines.retryUntilDone('storing an outcome', async () => {
       // Read the delivery again: the failed write may have taken effect.
       if (tried !== undefined) current = await repeatable.get(known.id, toDeliveryShards(known));
       while (current !== undefined) {
-        if (tried !== undefined && hasSameAttempt(current, tried)) return current;
+        const { revision } = current;
+        if (tried !== undefined && hasSameAttempt(current, tried)) {
+          // The failed write may have failed before its second request of a recount.
+          return recounts.recountRestored(restored, () => Promise.resolve(current));
+        }
         const settled = toDocument({ ...applyAttempt(current, finished, context), payload_id: known.payload_id });
         const isDead = settled.status === 'dead_lettered' && current.status !== 'dead_lettered';
         const attempt = { number: settled.attempts_count, ...log, ...(isDead && { dead_lettered: true as const }) };
-        tried = { ...settled, latest_attempt: attempt };
+        const outcome = { ...settled, latest_attempt: attempt };
+        [tried, restored] = [outcome, outcome.status === 'discarded' ? [] : [current]];
         if (current.latest_attempt !== undefined) await this.storeEarlierAttempt(current.id, current.latest_attempt);
-        if (tried.status !== 'discarded') await recounts.requestForRestoredDeliveries([current]);
-        if (await repeatable.replace(tried, { revision: current.revision })) return tried;
+        if (await recounts.recountRestored(restored, () => repeatable.replace(outcome, { revision }))) return outcome;
         current = await repeatable.get(known.id, toDeliveryShards(known));
       }
       return undefined;

@@ -101,14 +101,12 @@ export class DeadLetterDiscarder {
         return store.storeOutcomes(taken, { done, failed: ids.length - done });
       }
       const at = clock().toISOString();
-      await recounts.requestForDiscardedDeliveries([taken.endpoint_id], at);
       // A dead letter that changed after the read, for example by its announcement, is read again with the next page.
-      await deliveries.writeMany(
-        dead.map((each) => {
-          const document = toDocument(markDiscarded(each, at, taken.id));
-          return { kind: 'upsert', document, guard: { revision: each.revision } };
-        }),
-      );
+      const writes = dead.map((each) => {
+        const document = toDocument(markDiscarded(each, at, taken.id));
+        return { kind: 'upsert' as const, document, guard: { revision: each.revision } };
+      });
+      await recounts.recountDiscarded(taken.endpoint_id, at, () => deliveries.writeMany(writes));
     }
   }
 }

@@ -82,7 +82,7 @@ test('has an unknown outcome if only some deliveries of a batch were written', a
     written.push(id);
     return true;
   };
-  const recounts = { requestForRestoredDeliveries: () => Promise.resolve() };
+  const recounts = { recountRestored: (_: unknown, restore: () => Promise<unknown>) => restore() };
   const parts = { deliveries: { replace }, recounts, clock: () => new Date(AT) };
   const resending = new ReplaySender(parts as unknown as ConstructorParameters<typeof ReplaySender>[0]);
   const found = others.map((one) => ({ id: one.id, event_id: one.event_id, delivery: one }));

@@ -71,7 +71,6 @@ export class ReplaySender {
         left.filter(({ id }) => !known.has(id)),
         rows,
       );
-      await this.dependencies.recounts.requestForRestoredDeliveries(stored);
       const write = async ({ id }: TakenDelivery) => {
         const [delivery, at = ''] = [known.get(id), due.get(id)];
         if (delivery !== undefined) return this.rescheduleDelivery(replay, delivery, at);
@@ -80,12 +79,14 @@ export class ReplaySender {
           ? { is: undefined }
           : this.insertDelivery({ ...made, next_attempt_at: at, replay_id: replay.id });
       };
-      const written = await Promise.allSettled(
-        left.map(async (one) => {
-          const outcome = await write(one);
-          if (outcome !== 'changed') sent.set(one.id, outcome.is);
-        }),
-      );
+      const writeAll = () =>
+        Promise.allSettled(
+          left.map(async (one) => {
+            const outcome = await write(one);
+            if (outcome !== 'changed') sent.set(one.id, outcome.is);
+          }),
+        );
+      const written = await this.dependencies.recounts.recountRestored(stored, writeAll);
       const errors = written.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
       if (errors.length > 0) throw errors.find((error) => !isKnownUndone(error)) ?? errors[0];
       left = left.filter(({ id }) => !sent.has(id));

@@ -91,20 +91,41 @@ export class RecountRequests {
     );
   }
 
-  /**
-   * Requests recounts for deliveries of these endpoints. Call it before they are discarded at this time, so that they
-   * are always counted.
-   */
-  async requestForDiscardedDeliveries(endpointIds: readonly string[], at: Timestamp): Promise<void> {
-    for (const id of new Set(endpointIds)) await this.requestRecount('discards', id, startOfHour(at));
+  /** Requests a recount of the discards in the hour of `at` before and after `discard`, which discards deliveries. */
+  recountDiscarded<T>(endpoint_id: string, at: Timestamp, discard: () => Promise<T>): Promise<T> {
+    return this.recountDiscards([{ endpoint_id, discarded_at: at }], discard);
   }
 
-  /** Requests recounts for discarded deliveries. Call it before one of them is replayed or stored as delivered. */
-  async requestForRestoredDeliveries(deliveries: readonly DeliveryDocument[]): Promise<void> {
-    const discarded = deliveries.flatMap(({ endpoint_id, discarded_at: at }) => (at ? [{ endpoint_id, at }] : []));
-    const requests = discarded.map(({ endpoint_id, at }) => createRequest('discards', endpoint_id, startOfHour(at)));
-    for (const request of new Map(requests.map((each) => [each.id, each])).values()) {
-      await this.documents.upsert(request);
+  /**
+   * Requests recounts of the discards among `deliveries` before and after `restore`, which replays these deliveries or
+   * stores them as delivered.
+   */
+  recountRestored<T>(deliveries: readonly DeliveryDocument[], restore: () => Promise<T>): Promise<T> {
+    return this.recountDiscards(deliveries, restore);
+  }
+
+  /**
+   * The first request remains if the process dies during the change. The second one is needed if the change takes so
+   * long that the owner carries out the first request before the change takes effect.
+   */
+  private async recountDiscards<T>(
+    discards: readonly Pick<DeliveryDocument, 'endpoint_id' | 'discarded_at'>[],
+    change: () => Promise<T>,
+  ): Promise<T> {
+    const hours = new Map<string, Pick<HourDocument, 'endpoint_id' | 'hour'>>();
+    for (const { endpoint_id, discarded_at } of discards) {
+      if (discarded_at === undefined) continue;
+      const hour = startOfHour(discarded_at);
+      hours.set(createHourId(endpoint_id, hour), { endpoint_id, hour });
+    }
+    const request = async () => {
+      for (const { endpoint_id, hour } of hours.values()) await this.requestRecount('discards', endpoint_id, hour);
+    };
+    await request();
+    try {
+      return await change();
+    } finally {
+      await request();
     }
   }
 }

@@ -16,6 +16,8 @@ interface HourRecounterDependencies {
   readonly recounts: RecountRequests;
   readonly log: HourLog;
   readonly clock: Clock;
+  /** The monotonic clock, in milliseconds. */
+  readonly elapsed: () => number;
   /**
    * Time, in milliseconds, for which a request must be unchanged. By then, the cause of the request has taken effect,
    * or it never will.
@@ -65,10 +67,11 @@ export class HourRecounter {
   }
 
   private isStable({ id, token }: RecountDocument): boolean {
+    const { elapsed, settleMs } = this.dependencies;
     const known = this.unchanged.get(id);
-    if (known?.token === token) return performance.now() - known.since >= this.dependencies.settleMs;
-    this.unchanged.set(id, { token, since: performance.now() });
-    return this.dependencies.settleMs === 0;
+    if (known?.token === token) return elapsed() - known.since >= settleMs;
+    this.unchanged.set(id, { token, since: elapsed() });
+    return settleMs === 0;
   }
 
   /** Forgets recount requests that the store no longer contains. */
@@ -115,8 +118,9 @@ export class HourRecounter {
 
   private isBusy({ storing, counted, usedAt, hour }: OpenHour): boolean {
     if (storing > 1) return true;
-    const isOver = startOfNextHour(hour) <= this.dependencies.clock().toISOString();
-    return !isOver && counted > 0 && performance.now() - usedAt < this.dependencies.settleMs;
+    const { clock, elapsed, settleMs } = this.dependencies;
+    const isOver = startOfNextHour(hour) <= clock().toISOString();
+    return !isOver && counted > 0 && elapsed() - usedAt < settleMs;
   }
 }
 
@@ -137,7 +141,7 @@ export class OpenHour {
   /** True if another process owns the endpoint. The unwritten counts are then lost, and a recount is requested. */
   isLost = false;
   /** Time of the last count, on the monotonic clock. */
-  usedAt = performance.now();
+  usedAt: number;
   /** Write that opens or closes the counts of this hour in the store; undefined if no such write is in progress. */
   settling: Promise<void> | undefined;
   private counter = new HourCounter();
@@ -147,7 +151,10 @@ export class OpenHour {
     readonly id: string,
     readonly endpoint: CountedEndpoint,
     readonly hour: Timestamp,
-  ) {}
+    private readonly elapsed: () => number,
+  ) {
+    this.usedAt = elapsed();
+  }
 
   /** Continues counting from the stored counts. */
   continueFromStored(stored: HourDocument): void {
@@ -159,7 +166,7 @@ export class OpenHour {
     this.counter.countAttempt(attempt);
     this.counted += 1;
     this.isDirty = true;
-    this.usedAt = performance.now();
+    this.usedAt = this.elapsed();
   }
 
   /** Replaces the counts of attempts, of discards, or both. */

@@ -10,8 +10,10 @@ import {
   type AttemptDocument,
   DELIVERIES_COLLECTION,
   type DeliveryDocument,
+  toDocument,
 } from '../store/delivery-document.ts';
 import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/delivery-queries.ts';
+import { RECOUNTS_COLLECTION } from './hour-log.ts';
 import { type EndpointStatistics, openStatistics } from './statistics.ts';
 
 const ENDPOINT = 'whe_one';
@@ -96,6 +98,19 @@ describe('the statistics keeper', () => {
     await store('dlv_2');
     late(attempt);
     expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 2 } }]);
+  });
+
+  test('a discard that takes effect only after its first recount is counted by the second one', async () => {
+    const one = await owner(lease(1));
+    const deliveries = await engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+    const requests = await engine.documentStore.collection(RECOUNTS_COLLECTION);
+    await store('dlv_1');
+    const [delivery] = await deliveries.getMany(['dlv_1']);
+    await one.recounts.recountDiscarded(ENDPOINT, AT, async () => {
+      await eventually(async () => expect(await requests.count({})).toBe(0));
+      await deliveries.upsert(toDocument({ ...delivery, status: 'discarded', completed_at: AT } as DeliveryDocument));
+    });
+    await eventually(async () => expect(await hours(one)).toMatchObject([{ deliveries: { discarded: 1 } }]));
   });
 
   test('an hour is not closed while one of its outcomes is being stored', async () => {

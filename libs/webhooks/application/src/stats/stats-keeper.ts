@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, CountRetry, Lease, Logger } from '@tracking/ports';
-import { pauseFor } from '@tracking/resilience';
+import { monotonicMs, pauseFor } from '@tracking/resilience';
 import { type CountedAttempt, startOfNextHour, startOfHour, computeShard } from '@tracking/webhooks-domain';
 import { type HourDocument, type HourLog, type RecountRequests, createHourId } from './hour-log.ts';
 import { type CountedEndpoint, OpenHour, HourRecounter } from './hour-recounter.ts';
@@ -21,6 +21,8 @@ export interface StatsKeeperDependencies {
   readonly log: HourLog;
   readonly shards: OwnedShards;
   readonly clock: Clock;
+  /** The monotonic clock, in milliseconds; the system's by default. */
+  readonly elapsed?: () => number;
   readonly logger: Logger;
   readonly countRetry: CountRetry;
   /** Interval between rounds of writing. */
@@ -48,16 +50,21 @@ export class StatsKeeper {
   /** Lease epoch under which each shard was searched for hours left open. */
   private readonly searched = new Map<number, number>();
   private readonly recounting: HourRecounter;
+  private readonly elapsed: () => number;
   private readonly stopping = new AbortController();
   private running: Promise<void> = Promise.resolve();
   /** Pending requests to recount lost hours. */
   private readonly requests = new Set<Promise<void>>();
 
   constructor(private readonly dependencies: StatsKeeperDependencies) {
-    this.recounting = new HourRecounter(dependencies, {
-      use: (endpoint, hour) => this.acquireHour(endpoint, hour),
-      write: (hour) => this.writeHour(hour, true),
-    });
+    this.elapsed = dependencies.elapsed ?? monotonicMs;
+    this.recounting = new HourRecounter(
+      { ...dependencies, elapsed: this.elapsed },
+      {
+        use: (endpoint, hour) => this.acquireHour(endpoint, hour),
+        write: (hour) => this.writeHour(hour, true),
+      },
+    );
   }
 
   startRounds(): void {
@@ -116,7 +123,7 @@ export class StatsKeeper {
         return known;
       } else await this.markHourLost(known);
     }
-    const used = new OpenHour(id, endpoint, hour);
+    const used = new OpenHour(id, endpoint, hour, this.elapsed);
     this.open.set(id, used);
     used.storing += 1;
     const opening = this.openHour(used);
@@ -196,7 +203,7 @@ export class StatsKeeper {
 
   private canClose(hour: OpenHour, now: Timestamp): boolean {
     if (hour.storing > 0 || hour.settling !== undefined) return false;
-    return startOfNextHour(hour.hour) <= now || performance.now() - hour.usedAt >= this.dependencies.idleMs;
+    return startOfNextHour(hour.hour) <= now || this.elapsed() - hour.usedAt >= this.dependencies.idleMs;
   }
 
   /** Closes the counts of an hour, unless an outcome in that hour is being stored. */
