@@ -9,7 +9,7 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import type { Filter, FilterCondition } from '@tracking/ports';
-import { applyChangeToException, readExceptionChange, isWholeException } from '@tracking/shipments-domain';
+import { applyChangeToException, readExceptionChange, containsWholeException } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import {
   createScopeFilter,
@@ -68,14 +68,14 @@ export const exceptionsModel: ReadModel<ExceptionRow, 'exceptions'> = {
 
   reads({ event }) {
     const change = readExceptionChange(event);
-    return change === undefined || isWholeException(change) ? [] : [change.id];
+    return change === undefined || containsWholeException(change) ? [] : [change.id];
   },
 
   apply({ event, scope }, row) {
     const change = readExceptionChange(event);
     if (change === undefined) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
-    const before = isWholeException(change) ? undefined : row(change.id);
+    const before = containsWholeException(change) ? undefined : row(change.id);
     if (before !== undefined && before.revision >= event.revision) return [];
     const exception = applyChangeToException(change, before?.exception);
     const { id, shipment_id, status, type, severity, assignee, opened_at } = exception;

@@ -202,7 +202,7 @@ export function rebuildAnswer(
   const after = fold(events, before);
   if (last === undefined || after === undefined)
     throw new Error(`cannot rebuild the answer to ${command.type} ${command.id}: the command has no stored events`);
-  const result = getHandler(command.type).resultOf(events, command);
+  const result = getHandler(command.type).rebuildResult(events, command);
   if (result === undefined)
     throw new Error(`cannot rebuild the answer: ${command.id} is the id of a command of another type`);
   return {

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { API_VERSIONS, NEWEST_API_VERSION, PAYLOAD_VERSIONS } from '@tracking/contracts';
 import type { JsonObject, PublishedEvent } from '@tracking/contracts';
 import { journeyPlaces } from '../test/journey-places.ts';
-import { CONTAINER_A, CONTAINER_B, type Scenario, day, shipment, createVoyage } from '../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, type Scenario, day, createScenario, createVoyage } from '../test/scenario.ts';
 import {
   type EventMetadata,
   type ShipmentEvent,
@@ -58,10 +58,10 @@ describe('announcements', () => {
   it('announce once the status that a check changes because the rules of places differ', () => {
     const scenario = createVoyage();
     // The earlier rules do not know the place, so the milestone counts as the arrival at the destination.
-    scenario.post('vessel_arrived', day(10), { location: 'Norfolk' });
+    scenario.postMilestone('vessel_arrived', day(10), { location: 'Norfolk' });
     expect(scenario.record.status).toBe('arrived');
     scenario.places = journeyPlaces;
-    expect(scenario.check().outcome).toBe('checked');
+    expect(scenario.checkRules().outcome).toBe('checked');
     const [updated, ...others] = announcedLast(scenario).filter(({ type }) => type === 'shipment.updated');
     expect(others).toEqual([]);
     expect(updated?.data).toMatchObject({
@@ -69,13 +69,13 @@ describe('announcements', () => {
       shipment: { status: 'in_transit' },
     });
     const before = scenario.events.length;
-    expect(scenario.check().outcome).toBe('unchanged');
+    expect(scenario.checkRules().outcome).toBe('unchanged');
     expect(scenario.events).toHaveLength(before);
   });
 
   it('announce the actual changes of an upsert and nothing else', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.upsert({ house_bill: 'HB-1', eta: day(22) });
+    scenario.upsertShipment({ house_bill: 'HB-1', eta: day(22) });
     const [updated, ...others] = announcedLast(scenario);
     expect(others.filter(({ type }) => !type.startsWith('exception.'))).toEqual([]);
     expect(updated).toMatchObject({
@@ -88,21 +88,21 @@ describe('announcements', () => {
       },
     });
     const before = scenario.events.length;
-    scenario.upsert({ house_bill: 'HB-1' });
+    scenario.upsertShipment({ house_bill: 'HB-1' });
     expect(scenario.events).toHaveLength(before);
   });
 
   it('do not announce what an upsert only remembers', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.estimate('vessel_arrived', day(25), { location: 'USLAX' });
-    scenario.upsert({ eta: day(25) });
+    scenario.postEstimate('vessel_arrived', day(25), { location: 'USLAX' });
+    scenario.upsertShipment({ eta: day(25) });
     expect(scenario.events.at(-1)?.type).toBe('shipment.updated.v1');
     expect(announcedLast(scenario)).toEqual([]);
   });
 
   it('announce an actual milestone, and the shipment if it changes', () => {
     const scenario = createVoyage();
-    const { milestone } = scenario.post('vessel_departed', day(2), { location: 'CNSHA', source: 'carrier' });
+    const { milestone } = scenario.postMilestone('vessel_departed', day(2), { location: 'CNSHA', source: 'carrier' });
     const [recorded, updated] = announcedLast(scenario);
     expect(recorded).toMatchObject({ type: 'milestone.recorded', created_at: '2026-06-01T00:02:00.000Z' });
     expect(recorded?.data).toEqual({
@@ -121,20 +121,20 @@ describe('announcements', () => {
       type: 'shipment.updated',
       data: { shipment_version: 3, changes: { status: { from: 'pending', to: 'in_transit' } } },
     });
-    scenario.post('in_transit_checkpoint', day(3));
+    scenario.postMilestone('in_transit_checkpoint', day(3));
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded']);
   });
 
   it.each(['estimated', 'planned'] as const)('do not announce an %s milestone', (classifier) => {
     const scenario = createVoyage();
-    scenario.post('gated_in', day(2), { classifier });
+    scenario.postMilestone('gated_in', day(2), { classifier });
     expect(scenario.events.at(-1)?.type).toBe('milestone.recorded.v1');
     expect(announcedLast(scenario)).toEqual([]);
   });
 
   it('announce the ETA that an estimate changes', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.estimate('vessel_arrived', day(20, 18));
+    scenario.postEstimate('vessel_arrived', day(20, 18));
     expect(announcedLast(scenario)).toMatchObject([
       { type: 'shipment.updated', data: { changes: { eta: { from: day(20), to: day(20, 18) } } } },
     ]);
@@ -142,8 +142,8 @@ describe('announcements', () => {
 
   it('announce an estimate that becomes actual as a milestone, not as a correction', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_departed', day(2), { external_id: 'EV-1' });
-    const { milestone } = scenario.post('vessel_departed', day(3), { external_id: 'EV-1', source: 'carrier' });
+    scenario.postEstimate('vessel_departed', day(2), { external_id: 'EV-1' });
+    const { milestone } = scenario.postMilestone('vessel_departed', day(3), { external_id: 'EV-1', source: 'carrier' });
     expect(scenario.events.map(({ type }) => type)).toContain('milestone.corrected.v1');
     const [recorded, updated] = announcedLast(scenario);
     expect(recorded).toMatchObject({ type: 'milestone.recorded', data: { milestone: { ...milestone } } });
@@ -157,8 +157,8 @@ describe('announcements', () => {
   ] as const)('announce a corrected %s of an actual milestone only as a change of the shipment', (_, fields) => {
     const scenario = createVoyage();
     const sent = { external_id: 'EV-1', source: 'carrier' } as const;
-    const { milestone: from } = scenario.post('vessel_departed', day(2), sent);
-    const { milestone: to } = scenario.post('vessel_departed', day(2), { ...sent, ...fields });
+    const { milestone: from } = scenario.postMilestone('vessel_departed', day(2), sent);
+    const { milestone: to } = scenario.postMilestone('vessel_departed', day(2), { ...sent, ...fields });
     expect(announcedLast(scenario)).toMatchObject([
       { type: 'shipment.updated', data: { changes: { milestone: { from: { ...from }, to: { ...to } } } } },
     ]);
@@ -166,15 +166,15 @@ describe('announcements', () => {
 
   it('do not announce the correction of an estimate', () => {
     const scenario = createVoyage();
-    scenario.estimate('gated_in', day(2), { external_id: 'EV-1' });
-    scenario.estimate('gated_in', day(3), { external_id: 'EV-1' });
+    scenario.postEstimate('gated_in', day(2), { external_id: 'EV-1' });
+    scenario.postEstimate('gated_in', day(3), { external_id: 'EV-1' });
     expect(scenario.events.at(-1)?.type).toBe('milestone.corrected.v1');
     expect(announcedLast(scenario)).toEqual([]);
   });
 
   it('announce an opened and a resolved exception', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.post('customs_hold', day(5), { container_number: CONTAINER_A });
+    scenario.postMilestone('customs_hold', day(5), { container_number: CONTAINER_A });
     const opened = scenario.state?.exceptions[0];
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'exception.opened']);
     expect(announcedLast(scenario)[1]?.data).toEqual({
@@ -183,16 +183,16 @@ describe('announcements', () => {
       shipment_version: scenario.record.version,
       exception: opened,
     });
-    scenario.post('import_customs_cleared', day(6), { container_number: CONTAINER_A });
+    scenario.postMilestone('import_customs_cleared', day(6), { container_number: CONTAINER_A });
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'exception.resolved']);
     expect(announcedLast(scenario)[1]?.data['exception']).toMatchObject({ status: 'resolved', id: opened?.id });
   });
 
   it('announce each acknowledgement of an exception, with its present state', () => {
     const scenario = createVoyage();
-    const { exception } = scenario.openByHand('lost');
+    const { exception } = scenario.openException('lost');
     for (const said of [{ assignee: 'Kim' }, { note: 'Asked again.' }]) {
-      const { exception: now } = scenario.acknowledge(exception, said);
+      const { exception: now } = scenario.acknowledgeException(exception, said);
       expect(typesAnnounced(scenario)).toEqual(['exception.updated']);
       expect(announcedLast(scenario)[0]?.data).toEqual({
         shipment_id: scenario.record.id,
@@ -205,13 +205,13 @@ describe('announcements', () => {
 
   it('announce a cancellation with the exceptions that it resolves', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(5));
-    scenario.post('booking_cancelled', day(6));
+    scenario.postMilestone('customs_hold', day(5));
+    scenario.postMilestone('booking_cancelled', day(6));
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'shipment.updated', 'exception.resolved']);
   });
 
   it('contain null for fields that the shipment lacks', () => {
-    const scenario = shipment({ external_id: null, house_bill: 'HB-1' });
+    const scenario = createScenario({ external_id: null, house_bill: 'HB-1' });
     expect(announcedLast(scenario)[0]?.data).toMatchObject({
       external_id: null,
       shipment: { external_id: null, eta: null },
@@ -220,9 +220,9 @@ describe('announcements', () => {
 
   it('contain at most one public event per stored event, with its id, also without the shipment', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    scenario.post('customs_hold', day(5));
-    scenario.estimate('vessel_arrived', day(21));
-    scenario.post('delivered', day(20));
+    scenario.postMilestone('customs_hold', day(5));
+    scenario.postEstimate('vessel_arrived', day(21));
+    scenario.postMilestone('delivered', day(20));
     const expected = scenario.events.flatMap((event) => {
       const announcement = findAnnouncement(event);
       return announcement === undefined ? [] : [[`evt_${event.revision}`, announcement.type]];

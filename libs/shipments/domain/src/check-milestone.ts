@@ -76,7 +76,7 @@ export function checkMilestone(
   const location = input.location === null ? null : normaliseLocation(input.location, places, ports) || null;
   const { timezone, errors } = checkTimeZone(input, location, places, ports);
   const imo = input.imo === null ? null : normaliseImoNumber(input.imo);
-  const times = convertTimes(input, timezone);
+  const times = convertTimesToUtc(input, timezone);
   const milestone = { ...input, container_number, location, timezone, imo, ...times };
   return { milestone, errors: [...errors, ...MILESTONE_CHECKS.flatMap((check) => check(milestone, at) ?? [])] };
 }
@@ -132,7 +132,7 @@ function findZoneByName(location: string | null, places: Places, ports: readonly
 }
 
 /** Converts dates and local times to UTC. If a local time has no zone, which is an error, UTC is used. */
-function convertTimes(
+function convertTimesToUtc(
   { occurred_at, reported_at }: MilestoneInput,
   zone: string | null,
 ): Pick<MilestoneInput, 'occurred_at' | 'occurred_at_precision' | 'reported_at'> {

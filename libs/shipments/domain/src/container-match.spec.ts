@@ -55,7 +55,7 @@ describe('selectMatchingShipments', () => {
 describe('matchMilestone', () => {
   const create = () => {
     const scenario = new Scenario();
-    scenario.upsert({
+    scenario.upsertShipment({
       mode: 'ocean',
       container_numbers: [CONTAINER_A],
       origin_port: 'CNSHA',
@@ -72,31 +72,31 @@ describe('matchMilestone', () => {
   it('spans from the actual departure, else the expected one, else the creation, to 60 days after the ETA', () => {
     const scenario = create();
     expect(match(scenario, gatedIn)).toMatchObject({ from: scenario.record.created_at, until: null, ended_at: null });
-    scenario.upsert({ etd: day(3), eta: day(20) });
+    scenario.upsertShipment({ etd: day(3), eta: day(20) });
     expect(match(scenario, gatedIn)).toMatchObject({ from: day(3), until: day(80) });
-    scenario.post('vessel_departed', day(4), { location: 'CNSHA' });
+    scenario.postMilestone('vessel_departed', day(4), { location: 'CNSHA' });
     expect(match(scenario, gatedIn)).toMatchObject({ from: day(4), until: day(80) });
   });
 
   it('ends with the milestone that completes the shipment', () => {
     const scenario = create();
-    scenario.post('vessel_departed', day(4), { location: 'CNSHA' });
-    scenario.post('empty_returned', day(30));
+    scenario.postMilestone('vessel_departed', day(4), { location: 'CNSHA' });
+    scenario.postMilestone('empty_returned', day(30));
     expect(match(scenario, gatedIn)).toMatchObject({ status: 'completed', ended_at: day(30) });
   });
 
   it.each(['booking_cancelled', 'cancel'])('has no end if the shipment is cancelled by %s', (how) => {
     const scenario = create();
-    if (how === 'cancel') scenario.cancel();
-    else scenario.post('booking_cancelled', day(3));
+    if (how === 'cancel') scenario.cancelShipment();
+    else scenario.postMilestone('booking_cancelled', day(3));
     expect(match(scenario, gatedIn)).toMatchObject({ status: 'cancelled', ended_at: null });
   });
 
   it('knows repetitions and corrections of milestones, in any spelling', () => {
     const scenario = create();
     const feed = { source: 'carrier', container_number: CONTAINER_A } as const;
-    scenario.post('vessel_departed', day(4), { ...feed, external_id: 'EV-1' });
-    scenario.post('gated_in', day(2), { ...feed, location: 'CNSHA' });
+    scenario.postMilestone('vessel_departed', day(4), { ...feed, external_id: 'EV-1' });
+    scenario.postMilestone('gated_in', day(2), { ...feed, location: 'CNSHA' });
     const isKnown = (fields: Parameters<typeof milestoneInput>[0]) => match(scenario, { ...feed, ...fields }).isKnown;
     expect(isKnown({ code: 'vessel_departed', occurred_at: day(9), external_id: 'EV-1' })).toBe(true);
     expect(isKnown({ code: 'vessel_departed', occurred_at: day(9), external_id: 'EV-2' })).toBe(false);

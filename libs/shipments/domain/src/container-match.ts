@@ -2,7 +2,7 @@ import type { Places, ShipmentRecord, ShipmentStatus, Timestamp } from '@trackin
 import { checkMilestone, type MilestoneInput } from './check-milestone.ts';
 import { listPorts } from './commands/record-milestone.ts';
 import { findStartOfStatedTime, findTimeZone, restoreStatedTime } from './local-time.ts';
-import { findEntry, type ShipmentState } from './state.ts';
+import { findTimelineEntry, type ShipmentState } from './state.ts';
 import { findDuplicate } from './timeline.ts';
 
 /** Facts of a shipment that decide whether a milestone of its container belongs to it. */
@@ -45,7 +45,9 @@ function findStartOfEtd({ etd, etd_precision, origin_port }: ShipmentRecord, pla
 
 function findEndTime(state: ShipmentState): Timestamp {
   const { status_milestone_id, updated_at } = state.record;
-  return status_milestone_id === null ? updated_at : findEntry(state, status_milestone_id).milestone.occurred_at;
+  return status_milestone_id === null
+    ? updated_at
+    : findTimelineEntry(state, status_milestone_id).milestone.occurred_at;
 }
 
 /**

@@ -1,9 +1,9 @@
 import { type ShipmentStatus, SHIPMENT_STATUSES, type StatusRule, type Timestamp } from '@tracking/contracts';
 import {
   STATUS_DEMOTIONS,
-  type LosableKind,
+  type DemotableKind,
   type StatusDemotion,
-  type TurningPoints,
+  type DemotionTimes,
   UNDEMOTED_STATUSES,
   isAfterDemotion,
   isArrivedKind,
@@ -11,7 +11,7 @@ import {
 import type { Route } from './route.ts';
 import { getOccurredAt, type TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
-import { findStayingArrival, findTurningPoints } from './turning-points.ts';
+import { findStayingArrival, findDemotionTimes } from './turning-points.ts';
 import {
   TIME_BEFORE_ALL,
   STATUS_RANKS,
@@ -34,7 +34,7 @@ export interface ContainerProgress extends DecidedStatus {
   /** Earliest milestone for each status, by rank of the status. */
   readonly reached: readonly (TimelineEntry | undefined)[];
   /** Times at which its milestones demote other milestones. */
-  readonly points: TurningPoints;
+  readonly points: DemotionTimes;
   readonly times: ContainerTimes;
   /** The discharge at the terminal where the container is, and the gate-out from that terminal. */
   readonly discharge: TimelineEntry | undefined;
@@ -55,7 +55,7 @@ interface ContainerTimes {
  * @param summaries summaries of the container's milestones and of the milestones without a container
  */
 export function computeProgress(summaries: readonly MilestoneSummary[], route: Route): ContainerProgress {
-  const points = findTurningPoints(summaries, route);
+  const points = findDemotionTimes(summaries, route);
   const basis = { points, route };
   const sailed = findLatestTime(summaries, 'sailed');
   const reached: (TimelineEntry | undefined)[] = [];
@@ -70,12 +70,12 @@ export function computeProgress(summaries: readonly MilestoneSummary[], route: R
   for (const summary of summaries) {
     const { fixed, discharged, gatedOut, delivered, emptyReturned } = summary;
     for (let rank = 0; rank < fixed.length; rank++) reach(rank, fixed[rank]);
-    for (const kind of Object.keys(summary.losable) as LosableKind[]) {
-      const entries = summary.losable[kind];
-      if (entries !== undefined) applyLosableMilestones(entries, kind, basis, reach);
+    for (const kind of Object.keys(summary.demotable) as DemotableKind[]) {
+      const entries = summary.demotable[kind];
+      if (entries !== undefined) applyDemotableMilestones(entries, kind, basis, reach);
     }
     discharge = chooseEarlierEntry(discharge, findFirstNotBefore(discharged, points.departed));
-    landing = chooseEarlierEntry(landing, findLanding(summary, sailed, points));
+    landing = chooseEarlierEntry(landing, findFinalDischarge(summary, sailed, points));
     gateOut = chooseEarlierEntry(gateOut, findFirstNotBefore(gatedOut, points.railDeparted));
     delivery = chooseEarlierEntry(delivery, delivered);
     emptyReturn = chooseEarlierEntry(emptyReturn, emptyReturned);
@@ -103,10 +103,10 @@ export function computeProgress(summaries: readonly MilestoneSummary[], route: R
  * Finds the discharge from the last vessel. A discharge at a port on the way counts only if the goods continue by land
  * from that port, as legs or a later train show.
  */
-function findLanding(
+function findFinalDischarge(
   { discharged, landed, passed }: MilestoneSummary,
   sailed: Timestamp,
-  { railDeparted }: TurningPoints,
+  { railDeparted }: DemotionTimes,
 ): TimelineEntry | undefined {
   const known = chooseEarlierEntry(findFirstNotBefore(discharged, sailed), findFirstNotBefore(landed, sailed));
   const passing = findFirstNotBefore(passed, sailed);
@@ -119,10 +119,10 @@ function findLanding(
  * Applies the milestones of one kind: the earliest milestone of each demotion, and the earliest milestone without a
  * demotion. Entries are sorted by time.
  */
-function applyLosableMilestones(
+function applyDemotableMilestones(
   entries: readonly TimelineEntry[],
-  kind: LosableKind,
-  { points, route }: { readonly points: TurningPoints; readonly route: Route },
+  kind: DemotableKind,
+  { points, route }: { readonly points: DemotionTimes; readonly route: Route },
   reach: (rank: number, entry: TimelineEntry | undefined) => void,
 ): void {
   let place = 0;

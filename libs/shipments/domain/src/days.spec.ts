@@ -1,7 +1,7 @@
 import type { ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { CONTAINER_A, Scenario, catchRefusal, createLegFields, day, shipment } from '../test/scenario.ts';
-import { createScenarioWithRule, enableOnlyType, inJanuary } from '../test/time-driven.ts';
+import { CONTAINER_A, Scenario, catchRefusal, createLegFields, day, createScenario } from '../test/scenario.ts';
+import { createScenarioWithRule, enableOnlyType, createJanuaryTime } from '../test/time-driven.ts';
 import { type MilestoneInput, fold, toShipmentEvent } from './index.ts';
 
 const ROUTE = { mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' } as const;
@@ -12,7 +12,7 @@ const END_OF_DAY_9 = '2026-01-10T11:59:59.999Z';
 /** Equals `rounds` of the testing library, which the domain cannot import. */
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
 
-const createVoyage = (fields: Partial<ShipmentFields> = {}) => shipment({ ...ROUTE, ...fields });
+const createVoyage = (fields: Partial<ShipmentFields> = {}) => createScenario({ ...ROUTE, ...fields });
 
 describe('a day as an expected time', () => {
   it.each([
@@ -40,27 +40,27 @@ describe('a day as an expected time', () => {
 
   it('stays the same day if the destination changes', () => {
     const scenario = createVoyage({ eta: '2026-01-09' });
-    scenario.upsert({ destination_port: 'SGSIN' });
+    scenario.upsertShipment({ destination_port: 'SGSIN' });
     expect(scenario.record).toMatchObject({ eta: END_IN_SHANGHAI, original_eta: END_IN_SHANGHAI });
-    scenario.upsert({ destination_port: null });
+    scenario.upsertShipment({ destination_port: null });
     expect(scenario.record).toMatchObject({ eta: END_OF_DAY_9, eta_precision: 'day', original_eta: END_OF_DAY_9 });
   });
 
   it('is no change if it is sent again, and a time is another statement', () => {
     const scenario = createVoyage({ eta: '2026-01-09' });
-    expect(scenario.upsert({ eta: '2026-01-09' }).outcome).toBe('unchanged');
-    expect(scenario.patch({ eta: '2026-01-09' }).outcome).toBe('unchanged');
-    expect(scenario.patch({ eta: END_IN_LOS_ANGELES }).outcome).toBe('updated');
+    expect(scenario.upsertShipment({ eta: '2026-01-09' }).outcome).toBe('unchanged');
+    expect(scenario.patchShipment({ eta: '2026-01-09' }).outcome).toBe('unchanged');
+    expect(scenario.patchShipment({ eta: END_IN_LOS_ANGELES }).outcome).toBe('updated');
     expect(scenario.record).toMatchObject({ eta: END_IN_LOS_ANGELES, eta_precision: 'time' });
   });
 
   it('can be the original ETA, also as the present ETA', () => {
     const scenario = createVoyage({ eta: day(5) });
-    scenario.patch({ original_eta: '2026-01-09' });
+    scenario.patchShipment({ original_eta: '2026-01-09' });
     expect(scenario.record).toMatchObject({ original_eta: END_IN_LOS_ANGELES, original_eta_precision: 'day' });
-    scenario.patch({ eta: '2026-01-12' });
-    scenario.patch({ original_eta: null });
-    scenario.patch({ destination_port: 'SGSIN', eta: day(20) });
+    scenario.patchShipment({ eta: '2026-01-12' });
+    scenario.patchShipment({ original_eta: null });
+    scenario.patchShipment({ destination_port: 'SGSIN', eta: day(20) });
     expect(scenario.record).toMatchObject({ original_eta: '2026-01-12T15:59:59.999Z', original_eta_precision: 'day' });
     const stored = JSON.parse(JSON.stringify(scenario.events)) as Parameters<typeof toShipmentEvent>[0][];
     expect(fold(stored.map(toShipmentEvent))).toEqual(scenario.state);
@@ -75,7 +75,7 @@ describe('a day as an expected time', () => {
       { param: 'etd', code: 'timestamp_out_of_range' },
     ]);
     for (const original_eta of ['1999-12-31', '1970-01-01T00:00:00.000Z']) {
-      const patch = catchRefusal(() => createVoyage().patch({ original_eta }));
+      const patch = catchRefusal(() => createVoyage().patchShipment({ original_eta }));
       expect(patch.details).toMatchObject([{ param: 'original_eta', code: 'timestamp_out_of_range' }]);
     }
   });
@@ -89,7 +89,7 @@ describe('a day as the time of a milestone', () => {
     ['Depot 7', 'Asia/Shanghai', END_IN_SHANGHAI, 'Asia/Shanghai'],
   ])('ends at its place: %s, %s', (location, timezone, occurred_at, zone) => {
     const scenario = createVoyage();
-    const { milestone } = scenario.estimate('vessel_arrived', '2026-01-09', { location, timezone });
+    const { milestone } = scenario.postEstimate('vessel_arrived', '2026-01-09', { location, timezone });
     expect(milestone).toMatchObject({ occurred_at, occurred_at_precision: 'day', timezone: zone });
     // The ETA of the shipment is that day at the destination.
     expect(scenario.record).toMatchObject({ eta: END_IN_LOS_ANGELES, eta_precision: 'day' });
@@ -97,42 +97,42 @@ describe('a day as the time of a milestone', () => {
 
   it('is refused for an actual milestone', () => {
     const scenario = createVoyage();
-    const refused = catchRefusal(() => scenario.post('vessel_departed', '2026-01-09'));
+    const refused = catchRefusal(() => scenario.postMilestone('vessel_departed', '2026-01-09'));
     expect(refused.details).toMatchObject([{ param: 'occurred_at', code: 'invalid_timestamp' }]);
-    const { milestone } = scenario.estimate('vessel_departed', '2026-01-09', { location: 'CNSHA' });
-    const correction = catchRefusal(() => scenario.correct(milestone, { classifier: 'actual' }));
+    const { milestone } = scenario.postEstimate('vessel_departed', '2026-01-09', { location: 'CNSHA' });
+    const correction = catchRefusal(() => scenario.correctMilestone(milestone, { classifier: 'actual' }));
     expect(correction.details).toMatchObject([{ param: 'occurred_at', code: 'invalid_timestamp' }]);
-    scenario.correct(milestone, { classifier: 'actual', occurred_at: day(9) });
+    scenario.correctMilestone(milestone, { classifier: 'actual', occurred_at: day(9) });
     expect(scenario.getMilestone(milestone.id)).toMatchObject({ occurred_at: day(9), occurred_at_precision: 'time' });
   });
 
   it('must not be before 2000', () => {
     const scenario = createVoyage();
     for (const location of ['USLAX', 'Depot 7']) {
-      const refused = catchRefusal(() => scenario.estimate('vessel_arrived', '1999-12-31', { location }));
+      const refused = catchRefusal(() => scenario.postEstimate('vessel_arrived', '1999-12-31', { location }));
       expect(refused.details).toMatchObject([{ param: 'occurred_at', code: 'timestamp_out_of_range' }]);
     }
-    expect(scenario.estimate('vessel_arrived', '2000-01-01', { location: 'CNSHA' }).outcome).toBe('recorded');
+    expect(scenario.postEstimate('vessel_arrived', '2000-01-01', { location: 'CNSHA' }).outcome).toBe('recorded');
   });
 
   it('is the same milestone if it is sent again, but a time is another one', () => {
     const scenario = createVoyage();
     const sent = { location: 'USLAX' };
-    scenario.estimate('vessel_arrived', '2026-01-09', sent);
-    expect(scenario.estimate('vessel_arrived', '2026-01-09', sent).outcome).toBe('existing');
-    expect(scenario.estimate('vessel_arrived', END_IN_LOS_ANGELES, sent).outcome).toBe('recorded');
+    scenario.postEstimate('vessel_arrived', '2026-01-09', sent);
+    expect(scenario.postEstimate('vessel_arrived', '2026-01-09', sent).outcome).toBe('existing');
+    expect(scenario.postEstimate('vessel_arrived', END_IN_LOS_ANGELES, sent).outcome).toBe('recorded');
     expect(scenario.record).toMatchObject({ eta: END_IN_LOS_ANGELES, eta_precision: 'time' });
   });
 
   it('stays the same day if its place or time zone is corrected', () => {
     const scenario = createVoyage();
-    const { milestone } = scenario.estimate('vessel_arrived', '2026-01-09', { location: 'USLAX' });
-    expect(scenario.correct(milestone, { note: 'by phone' }).milestone.occurred_at).toBe(END_IN_LOS_ANGELES);
-    expect(scenario.correct(milestone, { location: 'SGSIN' }).milestone.occurred_at).toBe(END_IN_SHANGHAI);
-    expect(scenario.correct(milestone, { timezone: 'America/Los_Angeles' }).milestone.occurred_at).toBe(
+    const { milestone } = scenario.postEstimate('vessel_arrived', '2026-01-09', { location: 'USLAX' });
+    expect(scenario.correctMilestone(milestone, { note: 'by phone' }).milestone.occurred_at).toBe(END_IN_LOS_ANGELES);
+    expect(scenario.correctMilestone(milestone, { location: 'SGSIN' }).milestone.occurred_at).toBe(END_IN_SHANGHAI);
+    expect(scenario.correctMilestone(milestone, { timezone: 'America/Los_Angeles' }).milestone.occurred_at).toBe(
       END_IN_LOS_ANGELES,
     );
-    expect(scenario.correct(milestone, { location: 'Depot 7', timezone: null }).milestone).toMatchObject({
+    expect(scenario.correctMilestone(milestone, { location: 'Depot 7', timezone: null }).milestone).toMatchObject({
       ...{ occurred_at: END_OF_DAY_9, occurred_at_precision: 'day', timezone: null },
     });
   });
@@ -154,11 +154,11 @@ describe('a day as the time of a milestone', () => {
     ];
     for (const order of orders) {
       for (const external_id of [null, 'EV-1']) {
-        const scenario = new Scenario().at(inJanuary(26));
-        scenario.upsert({ external_id: 'PO-1', ...ROUTE });
+        const scenario = new Scenario().atTime(createJanuaryTime(26));
+        scenario.upsertShipment({ external_id: 'PO-1', ...ROUTE });
         for (const index of [...order, ...order]) {
           const [when, reported_at] = reports[index]!;
-          scenario.estimate('vessel_arrived', when, { location: 'USLAX', reported_at, external_id });
+          scenario.postEstimate('vessel_arrived', when, { location: 'USLAX', reported_at, external_id });
         }
         expect(scenario.record).toMatchObject({ eta: END_IN_LOS_ANGELES, eta_precision: 'day' });
         expect(scenario.record).toMatchObject({ original_eta: END_IN_LOS_ANGELES, original_eta_precision: 'day' });
@@ -167,12 +167,12 @@ describe('a day as the time of a milestone', () => {
   });
 
   it('is known again after many later reports, and stays a day in the original ETA', () => {
-    const scenario = new Scenario().at(inJanuary(26));
-    scenario.upsert({ external_id: 'PO-1', ...ROUTE });
+    const scenario = new Scenario().atTime(createJanuaryTime(26));
+    scenario.upsertShipment({ external_id: 'PO-1', ...ROUTE });
     const post = (index: number, isDay: boolean) => {
       const reported_at = new Date(Date.parse(day(1)) + index * 60_000).toISOString();
       const occurred_at = isDay ? '2026-01-09' : END_IN_LOS_ANGELES;
-      return scenario.estimate('vessel_arrived', occurred_at, { location: 'USLAX', reported_at });
+      return scenario.postEstimate('vessel_arrived', occurred_at, { location: 'USLAX', reported_at });
     };
     for (let index = 0; index < 60; index++) post(index, index % 2 === 0);
     expect(scenario.state?.timeline.length).toBeLessThan(60);
@@ -195,9 +195,9 @@ describe('a day as the time of a milestone', () => {
       .uniqueArray(report, { maxLength: 8, selector: (each) => JSON.stringify(each) })
       .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
     const postAll = (posts: readonly Partial<MilestoneInput>[]) => {
-      const scenario = new Scenario().at(inJanuary(26));
-      scenario.upsert({ external_id: 'PO-1', ...ROUTE });
-      for (const { occurred_at = '', ...rest } of posts) scenario.estimate('vessel_arrived', occurred_at, rest);
+      const scenario = new Scenario().atTime(createJanuaryTime(26));
+      scenario.upsertShipment({ external_id: 'PO-1', ...ROUTE });
+      for (const { occurred_at = '', ...rest } of posts) scenario.postEstimate('vessel_arrived', occurred_at, rest);
       const { eta, eta_precision, original_eta, original_eta_precision } = scenario.record;
       return { eta, eta_precision, original_eta, original_eta_precision };
     };
@@ -214,7 +214,7 @@ describe('comparisons by local days', () => {
   const slip = (eta: string, later: string) => {
     const scenario = createVoyage({ eta });
     scenario.settings = enableOnlyType('eta_slip');
-    scenario.patch({ eta: later });
+    scenario.patchShipment({ eta: later });
     return scenario.state?.exceptions.map(({ metrics, detail }) => [metrics['slip_hours'], detail]) ?? [];
   };
 
@@ -233,7 +233,7 @@ describe('comparisons by local days', () => {
 
   it('warns of an ETA before the ETD by the dates at the ports', () => {
     const warnings = (fields: Partial<ShipmentFields>) =>
-      new Scenario().upsert({ external_id: 'PO-1', ...ROUTE, ...fields }).warnings.map(({ code }) => code);
+      new Scenario().upsertShipment({ external_id: 'PO-1', ...ROUTE, ...fields }).warnings.map(({ code }) => code);
     expect(warnings({ etd: '2026-01-09', eta: '2026-01-08' })).toEqual(['eta_before_etd']);
     expect(warnings({ etd: '2026-01-09', eta: '2026-01-09' })).toEqual([]);
     expect(warnings({ etd: '2026-01-09', eta: day(9, 12) })).toEqual([]);
@@ -249,13 +249,13 @@ describe('comparisons by local days', () => {
   ] as const)('opens %s not before the day is over', (type, fields, over) => {
     const scenario = createScenarioWithRule(type, fields);
     scenario.settings = enableOnlyType(type, { after_hours: 0, by_mode: {} });
-    scenario.check();
+    scenario.checkRules();
     expect(scenario.state?.nextCheckAt).toBe(over);
     scenario.settings = enableOnlyType(type, { after_hours: 6, by_mode: {} });
-    scenario.check();
+    scenario.checkRules();
     const opens = new Date(Date.parse(over) + 6 * 3_600_000).toISOString();
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(scenario.at(opens).check()).toBeDefined();
+    expect(scenario.atTime(opens).checkRules()).toBeDefined();
     expect(scenario.open).toEqual([type]);
     expect(scenario.state?.exceptions[0]?.detail).toContain('on 2026-01-09');
   });
@@ -265,20 +265,20 @@ describe('comparisons by local days', () => {
       createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
       createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: '2026-01-09' }),
     ];
-    const scenario = createScenarioWithRule('missed_connection', { legs }).at(inJanuary(6));
+    const scenario = createScenarioWithRule('missed_connection', { legs }).atTime(createJanuaryTime(6));
     scenario.settings = enableOnlyType('missed_connection', { after_hours: 6 });
-    scenario.post('discharged', inJanuary(6), { location: 'SGSIN' });
+    scenario.postMilestone('discharged', createJanuaryTime(6), { location: 'SGSIN' });
     expect(scenario.state?.nextCheckAt).toBe('2026-01-09T22:00:00.000Z');
-    scenario.at('2026-01-09T22:00:00.000Z').check();
+    scenario.atTime('2026-01-09T22:00:00.000Z').checkRules();
     expect(scenario.state?.exceptions[0]?.detail).toContain('whose ETD is 2026-01-09.');
   });
 
   it('opens no arrival_overdue at 03:00 UTC of the next day for an ETA in Los Angeles', () => {
     const scenario = createScenarioWithRule('arrival_overdue', { eta: '2026-11-26' }, '2026-11-01T00:00:00.000Z');
     scenario.settings = enableOnlyType('arrival_overdue', { after_hours: 0, by_mode: {} });
-    scenario.at('2026-11-27T03:00:00.000Z').check();
+    scenario.atTime('2026-11-27T03:00:00.000Z').checkRules();
     expect(scenario.open).toEqual([]);
-    scenario.at('2026-11-27T08:00:00.000Z').check();
+    scenario.atTime('2026-11-27T08:00:00.000Z').checkRules();
     expect(scenario.open).toEqual(['arrival_overdue']);
   });
 
@@ -291,7 +291,7 @@ describe('comparisons by local days', () => {
         ['delivered', 8],
         ['empty_returned', 9],
       ] as const)
-        scenario.post(code, day(9, hour), { container_number: CONTAINER_A });
+        scenario.postMilestone(code, day(9, hour), { container_number: CONTAINER_A });
       return scenario.record.status;
     };
     expect(post('2026-01-09')).toBe('completed');
@@ -301,7 +301,7 @@ describe('comparisons by local days', () => {
 
 describe('a time without an offset', () => {
   const post = (occurred_at: string, timezone: string | null, location: string | null = 'USLAX') =>
-    createVoyage().estimate('vessel_arrived', occurred_at, { timezone, location }).milestone;
+    createVoyage().postEstimate('vessel_arrived', occurred_at, { timezone, location }).milestone;
 
   it.each([
     ['2026-01-09T10:30:00.000', 'Asia/Shanghai', '2026-01-09T02:30:00.000Z'],
@@ -330,7 +330,7 @@ describe('a time without an offset', () => {
   });
 
   it('is converted in reported_at too', () => {
-    const { milestone } = createVoyage().estimate('vessel_arrived', day(9), {
+    const { milestone } = createVoyage().postEstimate('vessel_arrived', day(9), {
       ...{ timezone: 'Asia/Shanghai', reported_at: '2026-01-02T08:00:00.000' },
     });
     expect(milestone.reported_at).toBe('2026-01-02T00:00:00.000Z');

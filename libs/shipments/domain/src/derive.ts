@@ -16,11 +16,11 @@ import {
   computeShipmentStatus,
   computeProgress,
 } from './container-progress.ts';
-import type { GivenOriginalEta, ClientSchedule, ShipmentState, TimelineEntry } from './state.ts';
-import { isLeftAtOnce } from './status-demotions.ts';
+import type { ClientOriginalEta, ClientSchedule, ShipmentState, TimelineEntry } from './state.ts';
+import { isDepartedImmediately } from './status-demotions.ts';
 import { STATUS_RANKS, type MilestoneSummary, chooseLaterEntry } from './milestone-summary.ts';
 import { type TimelineAnalysis, analyseTimeline } from './timeline-analysis.ts';
-import type { JourneyTimes } from './trips.ts';
+import type { ExpectedJourneyTimes } from './trips.ts';
 
 /** Inputs from which the derived fields of a shipment are computed. */
 interface DerivationInputs {
@@ -32,7 +32,7 @@ interface DerivationInputs {
   /** Revision of the event with which the client cancelled the shipment; null if the client has not cancelled it. */
   readonly cancelled: number | null;
   readonly removedContainers: RemovedContainers;
-  readonly originalEta: GivenOriginalEta;
+  readonly originalEta: ClientOriginalEta;
   /** Original ETA that the command sets; null to set it to the ETA of the shipment, absent to change nothing. */
   readonly newOriginalEta?: TimeOrDay | null | undefined;
 }
@@ -132,7 +132,7 @@ function findJourneyTimes(
   { etd, legs }: ClientSchedule,
   { origin, findZone }: Route,
   { created_at }: ShipmentRecord,
-): JourneyTimes {
+): ExpectedJourneyTimes {
   const [first] = legs.value;
   const [given, port] = etd.value === null ? [first?.etd ?? null, first?.origin_port ?? null] : [etd.value, origin];
   if (given === null || !isDay(given)) return { etd: given, etdEnd: given, created_at };
@@ -178,7 +178,7 @@ function isArrivalOfSubjects(
   return subjects.every(
     ({ container_number: number, progress: { points } }) =>
       (container_number !== null && container_number !== number) ||
-      (occurred_at >= points.moved && !isLeftAtOnce(arrival, points, route)),
+      (occurred_at >= points.moved && !isDepartedImmediately(arrival, points, route)),
   );
 }
 

@@ -70,12 +70,12 @@ export function createExpiryEvents(
 export function putDocuments(draft: Pick<ShipmentDraft, 'documents'>, ...changed: readonly StoredDocument[]): void {
   for (const stored of changed) {
     const place = draft.documents.findIndex(({ document }) => document.id === stored.document.id);
-    const verdict = countReview(stored, draft.documents[place], draft.documents);
+    const verdict = computeVerdictNumber(stored, draft.documents[place], draft.documents);
     draft.documents[place < 0 ? draft.documents.length : place] = { ...stored, received: null, verdict };
   }
 }
 
-function countReview(
+function computeVerdictNumber(
   { document: { status } }: StoredDocument,
   before: DocumentState | undefined,
   all: readonly DocumentState[],

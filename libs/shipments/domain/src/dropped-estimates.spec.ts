@@ -2,7 +2,7 @@ import type { ShipmentFields, Timestamp } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { journeyPlaces } from '../test/journey-places.ts';
 import { CONTAINER_A, CONTAINER_B, Scenario } from '../test/scenario.ts';
-import { addMs, HOUR_MS, inJanuary } from '../test/time-driven.ts';
+import { addMs, HOUR_MS, createJanuaryTime } from '../test/time-driven.ts';
 import { recordMilestoneHandler } from './commands/record-milestone.ts';
 import { deriveShipment } from './derive.ts';
 import { copyDroppedEstimates, dropEstimates, findDroppedEstimates, isDroppedReport } from './dropped-estimates.ts';
@@ -13,7 +13,7 @@ import type { TimelineEntry } from './state.ts';
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
 
 const FIELDS = { mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' } as const;
-const FIRST_REPORT = inJanuary(2);
+const FIRST_REPORT = createJanuaryTime(2);
 
 /** A report of an estimate: hours of its report after the first report, and of its time after 10 January. */
 interface Report {
@@ -25,17 +25,17 @@ interface Report {
 function createShipment(fields: Partial<ShipmentFields> = {}): Scenario {
   const scenario = new Scenario();
   scenario.places = journeyPlaces;
-  scenario.at(inJanuary(1)).upsert({ external_id: 'PO-1', ...FIELDS, ...fields });
-  return scenario.at(inJanuary(31));
+  scenario.atTime(createJanuaryTime(1)).upsertShipment({ external_id: 'PO-1', ...FIELDS, ...fields });
+  return scenario.atTime(createJanuaryTime(31));
 }
 
 function post(scenario: Scenario, { stated, time, more }: Report) {
   const reported_at = addMs(FIRST_REPORT, stated * HOUR_MS);
-  return scenario.estimate('vessel_arrived', timeAfter(time), { location: 'USLAX', reported_at, ...more });
+  return scenario.postEstimate('vessel_arrived', timeAfter(time), { location: 'USLAX', reported_at, ...more });
 }
 
 function timeAfter(hours: number): Timestamp {
-  return addMs(inJanuary(10), hours * HOUR_MS);
+  return addMs(createJanuaryTime(10), hours * HOUR_MS);
 }
 
 /** Returns a new estimate each hour. */
@@ -59,7 +59,9 @@ function listOrders<T>(given: readonly T[]): readonly (readonly T[])[] {
 /** Returns the hours of the estimates on the timeline. */
 function listKept({ state }: Scenario): readonly number[] {
   const estimates = state?.timeline.filter(({ milestone }) => milestone.classifier === 'estimated') ?? [];
-  return estimates.map(({ milestone }) => (Date.parse(milestone.occurred_at) - Date.parse(inJanuary(10))) / HOUR_MS);
+  return estimates.map(
+    ({ milestone }) => (Date.parse(milestone.occurred_at) - Date.parse(createJanuaryTime(10))) / HOUR_MS,
+  );
 }
 
 /** Returns the state as if no estimate had been dropped. */
@@ -110,9 +112,10 @@ describe('superseded estimates of a series', () => {
 
   it('are still known without the time of the report after they were dropped', () => {
     const scenario = createShipment();
-    const send = (time: number) => scenario.estimate('vessel_arrived', timeAfter(time), { location: 'Los Angeles' });
+    const send = (time: number) =>
+      scenario.postEstimate('vessel_arrived', timeAfter(time), { location: 'Los Angeles' });
     for (const time of range(0, 100)) {
-      scenario.at(addMs(inJanuary(20), time * 1_000));
+      scenario.atTime(addMs(createJanuaryTime(20), time * 1_000));
       expect(send(time).outcome).toBe('recorded');
     }
     for (const time of range(0, 100)) expect(send(time)).toMatchObject({ outcome: 'existing', events: [] });
@@ -132,7 +135,7 @@ describe('superseded estimates of a series', () => {
       for (const { stated, time } of poll(60)) {
         const reported_at = addMs(FIRST_REPORT, stated * HOUR_MS);
         const { code = 'vessel_arrived', ...rest } = more;
-        scenario.estimate(code, timeAfter(time), { location: 'USLAX', reported_at, ...rest });
+        scenario.postEstimate(code, timeAfter(time), { location: 'USLAX', reported_at, ...rest });
       }
     expect(scenario.state?.timeline).toHaveLength(series.length * 52);
   });
@@ -147,16 +150,16 @@ describe('superseded estimates of a series', () => {
     expect(listKept(scenario)).toEqual([0, ...range(29, 80)]);
     const events = scenario.events.slice(-late.events.length);
     const command = {
-      ...scenario.context(),
+      ...scenario.createCommandContext(),
       type: 'RecordMilestone' as const,
       shipment_id: '',
       milestone: {} as never,
     };
-    const result = recordMilestoneHandler.resultOf(events, command);
+    const result = recordMilestoneHandler.rebuildResult(events, command);
     if (result === undefined || scenario.state === undefined) throw new Error('the command has no result');
     expect(recordMilestoneHandler.answer(result, scenario.state)).toMatchObject({
       outcome: 'recorded',
-      milestone: { occurred_at: timeAfter(1), superseded_at: inJanuary(31) },
+      milestone: { occurred_at: timeAfter(1), superseded_at: createJanuaryTime(31) },
     });
     expect(post(scenario, second!)).toMatchObject({ outcome: 'existing', events: [] });
   });
@@ -164,7 +167,7 @@ describe('superseded estimates of a series', () => {
   it('become current again if a person states a dropped one', () => {
     const scenario = createShipment();
     for (const each of poll(80, { source: 'manual' })) post(scenario, each);
-    const again = scenario.estimate('vessel_arrived', timeAfter(3), { location: 'USLAX', source: 'manual' });
+    const again = scenario.postEstimate('vessel_arrived', timeAfter(3), { location: 'USLAX', source: 'manual' });
     expect(again.outcome).toBe('recorded');
     expect(scenario.record.eta).toBe(timeAfter(3));
   });
@@ -174,7 +177,7 @@ describe('superseded estimates of a series', () => {
     const { milestone } = post(scenario, { stated: 0, time: 0, more: { source: 'ais' } });
     post(scenario, { stated: 1, time: 1 });
     const { milestone: second } = post(scenario, { stated: 2, time: 2 });
-    scenario.correct(second, { note: 'confirmed by phone' });
+    scenario.correctMilestone(second, { note: 'confirmed by phone' });
     for (const each of poll(80).slice(3)) post(scenario, each);
     expect(listKept(scenario)).toEqual([0, 1, 2, ...range(29, 80)]);
     expect(scenario.state?.timeline.map((entry) => entry.milestone.id)).toContain(milestone.id);
@@ -202,7 +205,7 @@ describe('dropped estimates', () => {
     const scenario = createShipment();
     for (const each of poll(200)) post(scenario, each);
     const arrived = addMs(FIRST_REPORT, 20.5 * HOUR_MS);
-    scenario.post('vessel_arrived', arrived, { location: 'USLAX', source: 'carrier' });
+    scenario.postMilestone('vessel_arrived', arrived, { location: 'USLAX', source: 'carrier' });
     expect(scenario.record).toMatchObject({ ata: arrived, eta: timeAfter(20), original_eta: timeAfter(0) });
     const changed = scenario.events.findLast(({ type }) => type === 'shipment.changed.v1');
     expect(changed?.data).toMatchObject({ eta_set_by: { source: 'carrier', milestone_id: null, reason_code: null } });
@@ -239,7 +242,12 @@ describe('dropped estimates', () => {
     if (entry === undefined) throw new Error('the estimate was not recorded');
     const timeline = range(0, 15_050).map((n) => {
       const reported_at = addMs(FIRST_REPORT, (n % 2 === 0 ? n : -n) * 1_000);
-      const content = { location: `Quay ${n % 400}`, reported_at, superseded_at: inJanuary(31), id: `mst_${n}` };
+      const content = {
+        location: `Quay ${n % 400}`,
+        reported_at,
+        superseded_at: createJanuaryTime(31),
+        id: `mst_${n}`,
+      };
       return { ...entry, milestone: { ...milestone, ...content } };
     });
     const ids = findDroppedEstimates([...timeline, entry], milestone, true);
@@ -291,11 +299,11 @@ describe('random estimates of feeds', () => {
           });
           for (const [index, { stated, time, code, ...more }] of order.entries()) {
             if (index === place && arrived !== null) {
-              const actual = { location: 'USLAX', source: 'terminal', reported_at: inJanuary(30) } as const;
-              scenario.post('vessel_arrived', addMs(FIRST_REPORT, arrived * HOUR_MS), actual);
+              const actual = { location: 'USLAX', source: 'terminal', reported_at: createJanuaryTime(30) } as const;
+              scenario.postMilestone('vessel_arrived', addMs(FIRST_REPORT, arrived * HOUR_MS), actual);
             }
             const reported_at = addMs(FIRST_REPORT, stated * HOUR_MS);
-            scenario.estimate(code, timeAfter(time), { reported_at, ...more });
+            scenario.postEstimate(code, timeAfter(time), { reported_at, ...more });
           }
           return scenario;
         };
@@ -335,15 +343,20 @@ describe('random estimates that people and feeds change', () => {
           const { timeline = [] } = scenario.state ?? {};
           const entry = timeline[stated % Math.max(1, timeline.length)];
           const reported_at = addMs(FIRST_REPORT, stated * HOUR_MS);
-          if (kind === 'post') scenario.estimate('vessel_arrived', timeAfter(time), { reported_at, ...more });
-          else if (kind === 'patch') scenario.at(addMs(FIRST_REPORT, stated * HOUR_MS)).patch({ eta: timeAfter(time) });
+          if (kind === 'post') scenario.postEstimate('vessel_arrived', timeAfter(time), { reported_at, ...more });
+          else if (kind === 'patch')
+            scenario.atTime(addMs(FIRST_REPORT, stated * HOUR_MS)).patchShipment({ eta: timeAfter(time) });
           else if (entry === undefined || entry.milestone.retracted_at !== null) continue;
-          else if (kind === 'retract') scenario.retract(entry.milestone);
+          else if (kind === 'retract') scenario.retractMilestone(entry.milestone);
           else
-            scenario.correct(entry.milestone, { occurred_at: timeAfter(time), reported_at, location: more.location });
-          scenario.at(inJanuary(31));
+            scenario.correctMilestone(entry.milestone, {
+              occurred_at: timeAfter(time),
+              reported_at,
+              location: more.location,
+            });
+          scenario.atTime(createJanuaryTime(31));
         }
-        scenario.post('vessel_arrived', addMs(FIRST_REPORT, arrived * HOUR_MS), {
+        scenario.postMilestone('vessel_arrived', addMs(FIRST_REPORT, arrived * HOUR_MS), {
           location: 'USLAX',
           source: 'terminal',
         });

@@ -1,7 +1,7 @@
 import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
 import type { EstimateReport } from './events/event-data.ts';
-import { isOverridden, NO_OVERRIDES } from './last-sent.ts';
+import { hasOverriddenValues, NO_OVERRIDES } from './last-sent.ts';
 import { compareReports, isSameSeries, listEstimates } from './reports.ts';
 import { toComparablePlace } from './references.ts';
 import type { DroppedReports, ShipmentDraft, ShipmentState, TimelineEntry } from './state.ts';
@@ -71,7 +71,7 @@ export function isSupersededEstimate({ classifier, superseded_at }: Milestone): 
  */
 function canBeDropped(entry: TimelineEntry): boolean {
   const { milestone, formerReports } = entry;
-  if (milestone.retracted_at !== null || isOverridden(entry)) return false;
+  if (milestone.retracted_at !== null || hasOverriddenValues(entry)) return false;
   return formerReports.every((report) => isSameSeries({ ...milestone, ...report }, milestone));
 }
 
@@ -108,7 +108,7 @@ function rememberReports(dropped: DropDraft['droppedEstimates'], { milestone, fo
     series.lastWritten = Math.max(series.lastWritten, written);
     insertReport(series.times, report, written);
   }
-  forgetReports(dropped);
+  forgetOldReports(dropped);
 }
 
 /** Returns the dropped reports of the series with the precision of the report, and for days with its time zone. */
@@ -141,7 +141,7 @@ function findOrAddSeries(
 
 function insertReport(times: number[], report: Pick<EstimateReport, 'reported_at' | 'occurred_at'>, written: number) {
   const [reported, occurred] = [Date.parse(report.reported_at), Date.parse(report.occurred_at)];
-  const place = findReport(times, reported, occurred);
+  const place = findReportIndex(times, reported, occurred);
   if (times[place] === reported && times[place + 1] === occurred) {
     times[place + 2] = Math.max(times[place + 2] ?? written, written);
     return;
@@ -151,12 +151,15 @@ function insertReport(times: number[], report: Pick<EstimateReport, 'reported_at
 }
 
 /** Returns the index in `times` of a report; if it is absent, the index at which it belongs. */
-function findReport(times: readonly number[], reported: number, occurred: number): number {
-  return findFirstReport(times, (r, o) => r > reported || (r === reported && o >= occurred));
+function findReportIndex(times: readonly number[], reported: number, occurred: number): number {
+  return findFirstReportIndex(times, (r, o) => r > reported || (r === reported && o >= occurred));
 }
 
 /** Returns the index in `times` of the first report for which `isLate` is true; the length if there is none. */
-function findFirstReport(times: readonly number[], isLate: (reported: number, occurred: number) => boolean): number {
+function findFirstReportIndex(
+  times: readonly number[],
+  isLate: (reported: number, occurred: number) => boolean,
+): number {
   let low = 0;
   let high = times.length / NUMBERS_PER_REPORT;
   while (low < high) {
@@ -169,7 +172,7 @@ function findFirstReport(times: readonly number[], isLate: (reported: number, oc
 }
 
 /** If too many reports are remembered, forgets the older half of the longest series, except its first report. */
-function forgetReports(dropped: DropDraft['droppedEstimates']): void {
+function forgetOldReports(dropped: DropDraft['droppedEstimates']): void {
   let count = 0;
   let longest: ReturnType<DropDraft['droppedEstimates']['get']>;
   for (const series of dropped.values()) {
@@ -194,15 +197,15 @@ export function isDroppedReport(dropped: ShipmentState['droppedEstimates'], inpu
     if (!isSameSeries(sample, input)) continue;
     if (reported !== undefined && reported <= forgottenUntil && reported > (times[0] ?? Infinity)) return true;
     const isSamePrecision = sample.occurred_at_precision === input.occurred_at_precision;
-    if (isSamePrecision && hasReport(times, reported, occurred)) return true;
+    if (isSamePrecision && hasReportTime(times, reported, occurred)) return true;
   }
   return false;
 }
 
 /** @param reported time when the report was stated; undefined for any time */
-function hasReport(times: readonly number[], reported: number | undefined, occurred: number): boolean {
+function hasReportTime(times: readonly number[], reported: number | undefined, occurred: number): boolean {
   if (reported !== undefined) {
-    const place = findReport(times, reported, occurred);
+    const place = findReportIndex(times, reported, occurred);
     return times[place] === reported && times[place + 1] === occurred;
   }
   for (let place = 0; place < times.length; place += NUMBERS_PER_REPORT) if (times[place + 1] === occurred) return true;
@@ -220,7 +223,7 @@ export function listReportsDroppedUntil(series: readonly DroppedReports[], time:
   for (const { sample, times } of series) {
     let latest = -Infinity;
     for (
-      let place = findFirstReport(times, (r) => r > until) - NUMBERS_PER_REPORT;
+      let place = findFirstReportIndex(times, (r) => r > until) - NUMBERS_PER_REPORT;
       place >= 0;
       place -= NUMBERS_PER_REPORT
     ) {
@@ -245,7 +248,7 @@ export function findFirstDroppedReport(
   since: Timestamp,
 ): EstimateReport | undefined {
   const after = since === '' ? -Infinity : Date.parse(since);
-  let place = findFirstReport(times, (reported) => reported > after);
+  let place = findFirstReportIndex(times, (reported) => reported > after);
   if (place >= times.length) return undefined;
   // If several reports were stated at the same time, the last one counts.
   while (times[place + NUMBERS_PER_REPORT] === times[place]) place += NUMBERS_PER_REPORT;

@@ -119,14 +119,14 @@ export class EstimateHistory {
 function listReportsUntil(entries: readonly TimelineEntry[], actual: Timestamp): readonly TimelineEntry[] {
   const reports: TimelineEntry[] = [];
   for (const entry of entries) {
-    const report = findReportUntil(entry, actual);
+    const report = findLastReportUntil(entry, actual);
     if (report !== undefined) reports.push(report);
   }
   return reports;
 }
 
 /** Returns the estimate as it was reported last until a time; undefined if it was reported later. */
-function findReportUntil(entry: TimelineEntry, actual: Timestamp): TimelineEntry | undefined {
+function findLastReportUntil(entry: TimelineEntry, actual: Timestamp): TimelineEntry | undefined {
   if (!isReportedAfter(entry, actual)) return entry;
   const report = entry.formerReports.findLast(({ reported_at }) => reported_at <= actual);
   return report && { ...entry, milestone: { ...entry.milestone, occurred_at_precision: 'time', ...report } };

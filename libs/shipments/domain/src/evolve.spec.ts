@@ -20,14 +20,14 @@ function freeze<T>(value: T): T {
 
 function busy(): Scenario {
   const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B], eta: day(20) });
-  scenario.post('vessel_departed', day(2));
-  scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
-  scenario.estimate('vessel_arrived', day(22));
-  scenario.estimate('vessel_arrived', day(23), { external_id: 'EV-1' });
-  scenario.post('customs_hold', day(5), { container_number: CONTAINER_A });
-  scenario.upsert({ container_numbers: [CONTAINER_B, CONTAINER_C], eta: day(30) });
-  scenario.post('gated_in', day(1));
-  scenario.post('delivered', day(30));
+  scenario.postMilestone('vessel_departed', day(2));
+  scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+  scenario.postEstimate('vessel_arrived', day(22));
+  scenario.postEstimate('vessel_arrived', day(23), { external_id: 'EV-1' });
+  scenario.postMilestone('customs_hold', day(5), { container_number: CONTAINER_A });
+  scenario.upsertShipment({ container_numbers: [CONTAINER_B, CONTAINER_C], eta: day(30) });
+  scenario.postMilestone('gated_in', day(1));
+  scenario.postMilestone('delivered', day(30));
   return scenario;
 }
 
@@ -44,7 +44,7 @@ describe('evolve', () => {
     const { state } = scenario;
     const [one, other] = ['vessel_departed', 'gated_in'].map((code) => {
       scenario.state = state;
-      scenario.post(code, day(2));
+      scenario.postMilestone(code, day(2));
       return scenario.state;
     });
     expect(one?.timeline.map(({ milestone }) => milestone.code)).toEqual(['vessel_departed']);
@@ -56,7 +56,7 @@ describe('evolve', () => {
   it('only copies: data of an event counts even if it contradicts other data', () => {
     const scenario = createVoyage();
     const [changed] = addMetadata(
-      { ...scenario.context(), type: 'UpsertShipment', shipment_id: 'shp_x', fields: {} },
+      { ...scenario.createCommandContext(), type: 'UpsertShipment', shipment_id: 'shp_x', fields: {} },
       [{ type: 'shipment.changed.v1', data: { changes: { status: { from: 'pending', to: 'delivered' } } } }],
       1,
     );
@@ -95,9 +95,9 @@ describe('commands seen', () => {
   it('have the revision of their first event; commands without events are absent', () => {
     const scenario = createVoyage();
     const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
-    scenario.post('vessel_departed', day(2));
-    scenario.post('vessel_departed', day(2));
-    scenario.post('customs_hold', day(5));
+    scenario.postMilestone('vessel_departed', day(2));
+    scenario.postMilestone('vessel_departed', day(2));
+    scenario.postMilestone('customs_hold', day(5));
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
     expect([1, 2, 3, 4, 5].map((number) => findCommandRevision(state, id(number)))).toEqual([
@@ -113,11 +113,11 @@ describe('commands seen', () => {
 describe('the timeline', () => {
   it('is sorted by occurred_at, catalog sequence, recorded_at', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_departed', day(2));
-    scenario.post('delivered', day(20));
-    scenario.post('loaded_on_vessel', day(2));
-    scenario.post('vessel_departed', day(2), { source: 'carrier' });
-    scenario.post('gated_in', day(1));
+    scenario.postMilestone('vessel_departed', day(2));
+    scenario.postMilestone('delivered', day(20));
+    scenario.postMilestone('loaded_on_vessel', day(2));
+    scenario.postMilestone('vessel_departed', day(2), { source: 'carrier' });
+    scenario.postMilestone('gated_in', day(1));
     expect(scenario.state?.timeline.map(({ milestone }) => `${milestone.code} ${milestone.source}`)).toEqual([
       'gated_in manual',
       'loaded_on_vessel manual',

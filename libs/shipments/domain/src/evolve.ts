@@ -42,7 +42,7 @@ function applyEvent(before: ShipmentDraft | undefined, event: ShipmentEvent): Sh
   applyMilestoneChanges(draft, event);
   putDocuments(draft, ...readChangedDocuments(event));
   const exception = readExceptionChange(event);
-  if (exception !== undefined) putException(draft.exceptions, exception);
+  if (exception !== undefined) addOrReplaceException(draft.exceptions, exception);
   descriptor.applyToState?.(draft, data, { revision, at: metadata.recorded_at });
   // A late command can have the time of its first attempt, so a later `updated_at` is kept.
   if (descriptor.isNews?.(data) === true)
@@ -121,7 +121,7 @@ export function computeRecordWeight({ containers, legs, references, metadata }: 
 }
 
 /** Returns true if the change contains the whole exception, so that the previous exception is not needed. */
-export function isWholeException(change: ExceptionChange): change is ShipmentException {
+export function containsWholeException(change: ExceptionChange): change is ShipmentException {
   return change.opened_at !== undefined;
 }
 
@@ -133,13 +133,13 @@ export function applyChangeToException(
   change: ExceptionChange,
   before: ShipmentException | undefined,
 ): ShipmentException {
-  if (isWholeException(change)) return change;
+  if (containsWholeException(change)) return change;
   if (before === undefined) throw new Error(`exception ${change.id} changed but was never opened`);
   return { ...before, ...change };
 }
 
 /** Replaces the changed exception in the list, or appends a new one. */
-function putException(exceptions: ShipmentException[], change: ExceptionChange): void {
+function addOrReplaceException(exceptions: ShipmentException[], change: ExceptionChange): void {
   const place = exceptions.findIndex(({ id }) => id === change.id);
   const after = applyChangeToException(change, exceptions[place]);
   if (place === -1) exceptions.push(after);

@@ -17,12 +17,12 @@ import { SHIPMENT_LIMITS } from './check-shipment.ts';
 import type { DecideContext } from './commands/command.ts';
 import type { DecidedStatus } from './container-progress.ts';
 import { deriveShipment, type DerivedShipment } from './derive.ts';
-import { collectFindings, isSuppressed, toFindingKey, type RuleFinding } from './exceptions/reconcile.ts';
+import { collectFindings, isSuppressedByResolution, toFindingKey, type RuleFinding } from './exceptions/reconcile.ts';
 import { RESOLVED_BY_REMOVING_CONTAINER } from './exceptions/remedies.ts';
 import { findNextTime } from './exceptions/rule.ts';
 import type { Journey } from './journey.ts';
-import { findMeaning, findIgnoringRule } from './milestone-meaning.ts';
-import { type MilestoneMeaning, applyDemotion, type TurningPoints } from './status-demotions.ts';
+import { findMilestoneMeaning, findIgnoringRule } from './milestone-meaning.ts';
+import { type MilestoneMeaning, applyDemotion, type DemotionTimes } from './status-demotions.ts';
 import { isEstimatedArrival, isEstimatedDeparture } from './estimates.ts';
 import type { DecidedTime } from './schedule.ts';
 import type { ShipmentState, TimelineEntry } from './state.ts';
@@ -36,7 +36,7 @@ export function explainShipment(
   { places, settings }: Pick<DecideContext, 'places' | 'settings'>,
 ): ShipmentExplanation {
   const { record, timeline, lastNewsAt, documents } = state;
-  const estimates = new EstimateRules();
+  const estimates = new AppliedEstimateRules();
   const derived = deriveShipment(state, places, (estimate, time, rule) => estimates.recordRule(estimate, time, rule));
   const { etd, eta, atd, ata } = derived.times;
   return {
@@ -60,12 +60,12 @@ export function explainShipment(
   };
 }
 
-interface StatusInResponse {
+interface ResponseStatus {
   readonly status: ShipmentStatus;
   readonly status_milestone_id: string | null;
 }
 
-function explainStatus(answered: StatusInResponse, { status, rule, milestone }: DecidedStatus): ExplainedStatus {
+function explainStatus(answered: ResponseStatus, { status, rule, milestone }: DecidedStatus): ExplainedStatus {
   const { status: value, status_milestone_id: milestone_id } = answered;
   const isSame = value === status && milestone_id === (milestone?.milestone.id ?? null);
   return { value, rule: isSame ? rule : 'earlier_rules', milestone_id };
@@ -80,7 +80,7 @@ function explainTime(answered: Timestamp | null, { value, rule, milestone }: Dec
  * Collects the rule that applied to each estimate, by the id of the milestone. An estimate can be considered for several
  * times, also with the value of an earlier report.
  */
-class EstimateRules {
+class AppliedEstimateRules {
   private readonly rules = new Map<string, { rule: MilestoneRule; readonly sets: string[] }>();
 
   recordRule({ milestone: { id } }: TimelineEntry, time: string, rule: MilestoneRule): void {
@@ -108,11 +108,11 @@ const RULES_BY_PRECEDENCE: readonly MilestoneRule[] = [
 /** Explains the effect of each milestone. */
 class MilestoneExplainer {
   private readonly present: ReadonlySet<string>;
-  private readonly points: ReadonlyMap<string | null, TurningPoints>;
+  private readonly points: ReadonlyMap<string | null, DemotionTimes>;
 
   constructor(
     private readonly derived: DerivedShipment,
-    private readonly estimates: EstimateRules,
+    private readonly estimates: AppliedEstimateRules,
   ) {
     this.present = new Set(derived.record.container_numbers);
     this.points = new Map(
@@ -152,10 +152,10 @@ class MilestoneExplainer {
     // A replaced estimate counts again if the report that replaced it was stated after the arrival.
     const counts = aside === 'newer_estimate' && this.estimates.getRule(entry)?.rule === 'newest_estimate';
     if (aside !== undefined) return [createEffect(counts ? 'newest_estimate' : aside), []];
-    const ruleOfJourney = this.derived.analysis.journey.asides.get(entry);
+    const ruleOfJourney = this.derived.analysis.journey.excluded.get(entry);
     if (ruleOfJourney !== undefined) return [createEffect(ruleOfJourney), []];
     if (entry.milestone.classifier === 'estimated') return [createEffect(this.findEstimateRule(entry)), []];
-    const meaning = findMeaning(entry, findMilestoneRules(entry.milestone.code), this.derived.analysis.route);
+    const meaning = findMilestoneMeaning(entry, findMilestoneRules(entry.milestone.code), this.derived.analysis.route);
     if (meaning.status === 'cancelled') return [this.explainCancellation(entry, meaning), []];
     return this.explainContainerEffects(entry, meaning);
   }
@@ -183,11 +183,11 @@ class MilestoneExplainer {
     const { container_number } = entry.milestone;
     const { route } = this.derived.analysis;
     const among = new Map<MilestoneMeaning, (string | null)[]>();
-    const { containerAsides } = this.derived.analysis.journey;
+    const { excludedByContainer } = this.derived.analysis.journey;
     for (const number of container_number === null ? this.points.keys() : [container_number]) {
       const points = this.points.get(number);
       if (points === undefined) continue;
-      const aside = number === null ? undefined : containerAsides.get(number)?.get(entry);
+      const aside = number === null ? undefined : excludedByContainer.get(number)?.get(entry);
       const own = aside === undefined ? applyDemotion(meaning, entry, points, route) : getMeaningWithoutStatus(aside);
       const numbers = among.get(own);
       if (numbers === undefined) among.set(own, [number]);
@@ -230,7 +230,7 @@ function explainExceptions(
     const found = findings.get(key);
     if (status === 'resolved') {
       if (found === undefined || notResolved.has(key) || endedConditions.has(id)) return [];
-      if (!isSuppressed(exception, found, record.updated_at)) return [];
+      if (!isSuppressedByResolution(exception, found, record.updated_at)) return [];
       findings.delete(key);
       return [{ ...explainExpectedException(found, journey), exception_id: id, status: 'suppressed', opens_at: null }];
     }

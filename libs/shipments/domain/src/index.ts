@@ -68,7 +68,7 @@ export { type ContainerMatch, matchMilestone, selectMatchingShipments } from './
 export type { Announcement } from './events/descriptor.ts';
 export {
   applyChangeToException,
-  isWholeException,
+  containsWholeException,
   readChangedDocuments,
   evolve,
   readExceptionChange,

@@ -1,28 +1,28 @@
 import type { MilestoneRule, Timestamp } from '@tracking/contracts';
 import { type ActualMilestones, type MilestoneGroups, selectGroups, type SortedEntries } from './milestone-groups.ts';
 import type { MilestoneKind } from './milestone-kind.ts';
-import { isSailing } from './milestone-meaning.ts';
+import { isVesselDeparture } from './milestone-meaning.ts';
 import { chooseEarlierEntry, TIME_AFTER_ALL, TIME_BEFORE_ALL } from './milestone-summary.ts';
 import type { Route } from './route.ts';
 import { compareMilestones, type TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
-import { isEmptyReturn, type JourneyTimes, TripSelection } from './trips.ts';
+import { isEmptyReturn, type ExpectedJourneyTimes, TripSelection } from './trips.ts';
 import { findReplacedReports } from './visits.ts';
 
 /** Rules by which milestones count for nothing, by milestone. */
-type Asides = ReadonlyMap<TimelineEntry, MilestoneRule>;
+type ExcludedEntries = ReadonlyMap<TimelineEntry, MilestoneRule>;
 
 /** Actual milestones that report what happened to the goods, and those that do not, with the reasons. */
 export interface Journey extends ActualMilestones {
   /** Milestones that replace `unnamed` for containers for which some of its milestones do not count. */
   readonly unnamedFor: ReadonlyMap<string, MilestoneGroups>;
   /** Milestones that count for no container. */
-  readonly asides: Asides;
+  readonly excluded: ExcludedEntries;
   /** Milestones without a container that count for some containers, but not for this one. */
-  readonly containerAsides: ReadonlyMap<string, Asides>;
+  readonly excludedByContainer: ReadonlyMap<string, ExcludedEntries>;
   /** Time of the return that ended the previous trip, by container. Milestones up to it belong to previous trips. */
   readonly previousTripEnds: ReadonlyMap<string, Timestamp>;
-  /** Ids of the milestones that a later report of the same visit replaces. They are also in `asides`. */
+  /** Ids of the milestones that a later report of the same visit replaces. They are also in `excluded`. */
   readonly replacedIds: ReadonlySet<string>;
 }
 
@@ -39,7 +39,7 @@ export function buildJourney(
   milestones: ActualMilestones,
   route: Route,
   containers: readonly string[],
-  times: JourneyTimes,
+  times: ExpectedJourneyTimes,
 ): Journey {
   const { origin } = route;
   const found = new MilestoneSpans(milestones, origin);
@@ -52,8 +52,8 @@ export function buildJourney(
       unnamed,
       named,
       unnamedFor: EMPTY_MAP,
-      asides: EMPTY_MAP,
-      containerAsides: EMPTY_MAP,
+      excluded: EMPTY_MAP,
+      excludedByContainer: EMPTY_MAP,
       previousTripEnds: EMPTY_MAP,
       replacedIds: NO_IDS,
     };
@@ -62,9 +62,9 @@ export function buildJourney(
   if (found.isEmptyReturned) journey.selectTrips(route, times);
   // A route that passes its origin again has further departures there.
   if (mayRepeat && !route.legs.slice(1).some(({ origin_port }) => origin_port === origin))
-    journey.putAsideEach('late_repeat', (lane) => findLateRepetitions(lane, origin));
-  journey.putReplacedReportsAside();
-  if (maySailOn) journey.putAsideEach('already_discharged', findDeparturesAfterDischarge);
+    journey.excludePerContainer('late_repeat', (lane) => findLateRepetitions(lane, origin));
+  journey.excludeReplacedReports();
+  if (maySailOn) journey.excludePerContainer('already_discharged', findDeparturesAfterDischarge);
   return journey;
 }
 
@@ -97,7 +97,7 @@ class MilestoneSpans {
   }
 
   private addDeparture(kind: MilestoneKind, last: Timestamp, origin: string | null): void {
-    if (isSailing(kind.rules) && last > this.sailed) this.sailed = last;
+    if (isVesselDeparture(kind.rules) && last > this.sailed) this.sailed = last;
     if (isDepartureFrom(origin, kind) && last > this.departed) this.departed = last;
   }
 
@@ -127,8 +127,8 @@ class JourneyBuilder implements Journey {
   unnamed: MilestoneGroups;
   readonly named: Map<string, MilestoneGroups>;
   readonly unnamedFor = new Map<string, MilestoneGroups>();
-  readonly asides = new Map<TimelineEntry, MilestoneRule>();
-  readonly containerAsides = new Map<string, Map<TimelineEntry, MilestoneRule>>();
+  readonly excluded = new Map<TimelineEntry, MilestoneRule>();
+  readonly excludedByContainer = new Map<string, Map<TimelineEntry, MilestoneRule>>();
   readonly previousTripEnds = new Map<string, Timestamp>();
   readonly replacedIds = new Set<string>();
 
@@ -140,23 +140,23 @@ class JourneyBuilder implements Journey {
     this.named = new Map(named);
   }
 
-  /** Puts the milestones of other trips of the containers aside. */
-  selectTrips(route: Route, times: JourneyTimes): void {
+  /** Excludes the milestones of other trips of the containers. */
+  selectTrips(route: Route, times: ExpectedJourneyTimes): void {
     for (const [container, own] of this.named) {
-      if (!own.hasKind(isEmptyReturn)) continue;
-      const known = this.asides.size;
-      const ended = new TripSelection(own, this.unnamed, route, times).putOtherTripsAside(this.asides);
+      if (!own.hasMilestoneOfKind(isEmptyReturn)) continue;
+      const known = this.excluded.size;
+      const ended = new TripSelection(own, this.unnamed, route, times).excludeOtherTrips(this.excluded);
       if (ended !== undefined) this.previousTripEnds.set(container, ended);
-      if (this.asides.size > known) this.named.set(container, own.withoutMilestones(this.asides));
+      if (this.excluded.size > known) this.named.set(container, own.withoutMilestones(this.excluded));
     }
   }
 
   /**
-   * Puts milestones aside for each container. A milestone without a container counts for nothing if it counts for no
+   * Excludes milestones, container by container. A milestone without a container counts for nothing if it counts for no
    * container.
-   * @param find returns the milestones of a lane to put aside
+   * @param find returns the milestones of a lane to exclude
    */
-  putAsideEach(rule: MilestoneRule, find: (lane: readonly MilestoneGroups[]) => SortedEntries): void {
+  excludePerContainer(rule: MilestoneRule, find: (lane: readonly MilestoneGroups[]) => SortedEntries): void {
     const lanes = [...this.listLanes()];
     const found = lanes.map((lane) => ({ lane, entries: find(lane.groups) }));
     const counts = new Map<TimelineEntry, number>();
@@ -165,17 +165,17 @@ class JourneyBuilder implements Journey {
     const everywhere = new Set<TimelineEntry>();
     for (const [entry, count] of counts)
       if (entry.milestone.container_number !== null || count === lanes.length) everywhere.add(entry);
-    for (const entry of everywhere) this.asides.set(entry, rule);
+    for (const entry of everywhere) this.excluded.set(entry, rule);
     this.unnamed = this.unnamed.withoutMilestones(everywhere);
     for (const { lane, entries } of found) this.removeFromLane(lane, entries, everywhere, rule);
   }
 
-  /** Puts reports aside that a later report of the same visit replaces. */
-  putReplacedReportsAside(): void {
+  /** Excludes reports that a later report of the same visit replaces. */
+  excludeReplacedReports(): void {
     const replaced = findReplacedReports(this);
     if (replaced.size === 0) return;
     for (const entry of replaced) {
-      this.asides.set(entry, 'newer_report');
+      this.excluded.set(entry, 'newer_report');
       this.replacedIds.add(entry.milestone.id);
     }
     this.unnamed = this.unnamed.withoutMilestones(replaced);
@@ -199,10 +199,10 @@ class JourneyBuilder implements Journey {
         if (unnamed !== undefined) this.unnamedFor.set(container, unnamed.withoutMilestones(everywhere));
         continue;
       }
-      const asides = this.containerAsides.get(container) ?? new Map<TimelineEntry, MilestoneRule>();
-      for (const entry of ofContainer) asides.set(entry, rule);
-      this.containerAsides.set(container, asides);
-      this.unnamedFor.set(container, this.unnamed.withoutMilestones(asides));
+      const excluded = this.excludedByContainer.get(container) ?? new Map<TimelineEntry, MilestoneRule>();
+      for (const entry of ofContainer) excluded.set(entry, rule);
+      this.excludedByContainer.set(container, excluded);
+      this.unnamedFor.set(container, this.unnamed.withoutMilestones(excluded));
     }
   }
 
@@ -242,7 +242,7 @@ function findDeparturesAfterDischarge(lane: readonly MilestoneGroups[]): SortedE
   const discharges = selectGroups(lane, ({ rules }) => rules.handling === 'discharged');
   if (discharges.length === 0) return NO_ENTRIES;
   const loadings = selectGroups(lane, ({ rules }) => rules.handling === 'loaded');
-  const sailings = selectGroups(lane, ({ rules }) => isSailing(rules));
+  const sailings = selectGroups(lane, ({ rules }) => isVesselDeparture(rules));
   const found: TimelineEntry[] = [];
   let until = TIME_BEFORE_ALL;
   while (until < TIME_AFTER_ALL) {

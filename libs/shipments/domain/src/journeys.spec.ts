@@ -2,7 +2,7 @@ import type { ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { journeyPlaces } from '../test/journey-places.ts';
 import { CONTAINER_A, CONTAINER_B, createLegFields, Scenario } from '../test/scenario.ts';
-import { addMs, inJanuary } from '../test/time-driven.ts';
+import { addMs, createJanuaryTime } from '../test/time-driven.ts';
 import { explainShipment, type MilestoneInput } from './index.ts';
 
 /** A milestone of a case: code, day in January, and place. */
@@ -35,7 +35,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 15, 'USLAX'],
       ['arrived_at_destination', 24, 'USCHI', estimate],
     ],
-    expected: { status: 'in_transit', ata: null, eta: inJanuary(24) },
+    expected: { status: 'in_transit', ata: null, eta: createJanuaryTime(24) },
     rules: { 'vessel_arrived 15': 'not_at_destination' },
   },
   {
@@ -55,7 +55,7 @@ const CASES: readonly Case[] = [
       ['discharged', 10, 'USNYC'],
       ['vessel_departed', 11, location],
     ] as readonly Given[],
-    expected: { status: 'arrived', ata: inJanuary(10), atd: null },
+    expected: { status: 'arrived', ata: createJanuaryTime(10), atd: null },
     rules: { 'vessel_departed 11': 'already_discharged' },
   })),
   {
@@ -76,7 +76,7 @@ const CASES: readonly Case[] = [
       ['flight_arrived', 3, 'KUL'],
       ['flight_departed', 4, 'PEK'],
     ],
-    expected: { status: 'arrived', atd: inJanuary(2), ata: inJanuary(3) },
+    expected: { status: 'arrived', atd: createJanuaryTime(2), ata: createJanuaryTime(3) },
     rules: { 'flight_departed 4': 'late_repeat' },
   },
   {
@@ -113,7 +113,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 2, location],
       ['vessel_departed', 2, location],
     ] as readonly Given[],
-    expected: { status: 'in_transit', ata: null, atd: inJanuary(2) },
+    expected: { status: 'in_transit', ata: null, atd: createJanuaryTime(2) },
     rules: { 'vessel_arrived 2': 'departed_again' },
   })),
   {
@@ -124,7 +124,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 2, 'USLAX'],
       ['vessel_departed', 2, null],
     ],
-    expected: { status: 'arrived', ata: inJanuary(2) },
+    expected: { status: 'arrived', ata: createJanuaryTime(2) },
   },
   {
     name: 'an arrival and a departure at the same time at a place nobody knows',
@@ -150,7 +150,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a container with a previous and a next trip',
-    fields: { origin_port: 'CNSHA', destination_port: 'USLAX', etd: inJanuary(10), ...BOXED },
+    fields: { origin_port: 'CNSHA', destination_port: 'USLAX', etd: createJanuaryTime(10), ...BOXED },
     given: [
       ['vessel_departed', 1, 'CNSHA', box],
       ['vessel_arrived', 4, 'USLAX', box],
@@ -161,12 +161,12 @@ const CASES: readonly Case[] = [
       ['empty_returned', 18, 'USLAX', box],
       ['gated_in', 20, 'USLAX', box],
     ],
-    expected: { status: 'completed', atd: inJanuary(10) },
+    expected: { status: 'completed', atd: createJanuaryTime(10) },
     rules: { 'vessel_departed 1': 'previous_trip', 'empty_returned 6': 'previous_trip', 'gated_in 20': 'next_trip' },
   },
   {
     name: 'a trip that ended before the ETD, and nothing else',
-    fields: { origin_port: 'CNSHA', destination_port: 'USLAX', etd: inJanuary(20), ...BOXED },
+    fields: { origin_port: 'CNSHA', destination_port: 'USLAX', etd: createJanuaryTime(20), ...BOXED },
     given: [
       ['vessel_departed', 1, 'CNSHA', box],
       ['gated_out', 9, 'USLAX', box],
@@ -192,7 +192,7 @@ const CASES: readonly Case[] = [
       ['vessel_departed', 1, 'CNSHA'],
       ['vessel_arrived', 15, 'Pier 400'],
     ],
-    expected: { status: 'arrived', ata: inJanuary(15) },
+    expected: { status: 'arrived', ata: createJanuaryTime(15) },
   },
   {
     name: 'a delivery by truck from another place, after the arrival at the destination',
@@ -202,7 +202,7 @@ const CASES: readonly Case[] = [
       ['rail_departed', 16, 'USLAX', box],
       ['gated_out', 20, 'USCHI', box],
     ],
-    expected: { status: 'out_for_delivery', ata: inJanuary(15) },
+    expected: { status: 'out_for_delivery', ata: createJanuaryTime(15) },
   },
   {
     name: 'a name of a place in another state',
@@ -218,7 +218,7 @@ const CASES: readonly Case[] = [
       ['flight_arrived', 2, 'LHR'],
       ['flight_arrived', 3, 'MXP'],
     ],
-    expected: { status: 'arrived', ata: inJanuary(3) },
+    expected: { status: 'arrived', ata: createJanuaryTime(3) },
   },
   {
     name: 'nearness does not join two places of the route',
@@ -244,7 +244,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['vessel_departed', 2, 'Shanghai'],
       ['vessel_arrived', 16, 'USLGB'],
     ],
-    expected: { status: 'arrived', atd: inJanuary(2), ata: inJanuary(16) },
+    expected: { status: 'arrived', atd: createJanuaryTime(2), ata: createJanuaryTime(16) },
   },
   {
     name: '1.2: names without case and accents, with their state',
@@ -253,13 +253,13 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['vessel_departed', 2, 'shánghai'],
       ['discharged', 16, 'Los Ángeles, CA'],
     ],
-    expected: { status: 'arrived', ata: inJanuary(16) },
+    expected: { status: 'arrived', ata: createJanuaryTime(16) },
   },
   ...['USPDX', 'USPWM'].map((destination_port) => ({
     name: `1.2: a name of several places means ${destination_port} if it is the destination`,
     fields: { origin_port: 'CNSHA', destination_port },
     given: [['vessel_arrived', 16, 'PORTLAND']] as readonly Given[],
-    expected: { status: 'arrived', ata: inJanuary(16) },
+    expected: { status: 'arrived', ata: createJanuaryTime(16) },
   })),
   {
     name: '1.2: a name of several places means the port of a leg',
@@ -270,7 +270,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ],
     },
     given: [['vessel_arrived', 16, 'Portland']],
-    expected: { status: 'in_transit', ata: null, legs: [{ ata: inJanuary(16) }, { atd: null, ata: null }] },
+    expected: { status: 'in_transit', ata: null, legs: [{ ata: createJanuaryTime(16) }, { atd: null, ata: null }] },
   },
   {
     name: '1.2: a name of several places that are none of the shipment is elsewhere',
@@ -308,12 +308,12 @@ const OTHER_JOURNEYS: readonly Case[] = [
   },
   {
     name: '2.2: an estimate moves the ETA after an arrival on the way',
-    fields: { ...OCEAN, eta: inJanuary(20) },
+    fields: { ...OCEAN, eta: createJanuaryTime(20) },
     given: [
       ['vessel_arrived', 12, 'SGSIN'],
       ['vessel_arrived', 24, 'USLAX', estimate],
     ],
-    expected: { status: 'in_transit', ata: null, eta: inJanuary(24), original_eta: inJanuary(20) },
+    expected: { status: 'in_transit', ata: null, eta: createJanuaryTime(24), original_eta: createJanuaryTime(20) },
     open: ['eta_slip', 'arrival_overdue'],
   },
   {
@@ -323,17 +323,17 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['discharged', 15, 'USLAX'],
       ['delivered', 18, 'USCHI'],
     ],
-    expected: { status: 'delivered', ata: inJanuary(15) },
+    expected: { status: 'delivered', ata: createJanuaryTime(15) },
   },
   {
     name: '2.4a: a later departure at the origin under its own external_id is a correction',
     fields: { mode: 'air', origin_port: 'PEK', destination_port: 'KUL' },
     given: [
-      ['flight_departed', 2, 'PEK', { external_id: 'EV-1', reported_at: inJanuary(2) }],
-      ['flight_departed', 4, 'PEK', { external_id: 'EV-1', reported_at: inJanuary(4) }],
+      ['flight_departed', 2, 'PEK', { external_id: 'EV-1', reported_at: createJanuaryTime(2) }],
+      ['flight_departed', 4, 'PEK', { external_id: 'EV-1', reported_at: createJanuaryTime(4) }],
       ['flight_arrived', 3, 'LHR'],
     ],
-    expected: { status: 'in_transit', atd: inJanuary(4) },
+    expected: { status: 'in_transit', atd: createJanuaryTime(4) },
   },
   {
     name: '2.4b: a train leaves the port after the discharge',
@@ -345,7 +345,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['rail_arrived', 15, 'USCHI'],
       ['rail_unloaded', 16, 'USCHI'],
     ],
-    expected: { status: 'arrived', atd: inJanuary(12), ata: inJanuary(16) },
+    expected: { status: 'arrived', atd: createJanuaryTime(12), ata: createJanuaryTime(16) },
     rules: { 'vessel_departed 11': 'already_discharged' },
   },
   {
@@ -356,7 +356,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['vessel_departed', 11, 'SGSIN'],
       ['flight_departed', 12, 'SGSIN'],
     ],
-    expected: { status: 'in_transit', atd: inJanuary(12), containers: [{ status: 'in_transit' }] },
+    expected: { status: 'in_transit', atd: createJanuaryTime(12), containers: [{ status: 'in_transit' }] },
     rules: { 'vessel_departed 11': 'already_discharged' },
   },
   {
@@ -367,7 +367,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['vessel_departed', 11, 'USLAX'],
       ['picked_up', 12, 'USLAX'],
     ],
-    expected: { status: 'in_transit', atd: inJanuary(12), ata: null },
+    expected: { status: 'in_transit', atd: createJanuaryTime(12), ata: null },
     rules: { 'vessel_departed 11': 'already_discharged' },
   },
   {
@@ -378,7 +378,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['flight_departed', 4, 'KUL'],
       ['flight_arrived', 5, 'LHR'],
     ],
-    expected: { status: 'arrived', ata: inJanuary(3) },
+    expected: { status: 'arrived', ata: createJanuaryTime(3) },
   },
   {
     name: '2.5: an ocean container goes out again after it was available',
@@ -410,7 +410,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['vessel_departed', 15, 'USNYC', box],
       ['discharged', 24, 'Rotterdam', box],
     ],
-    expected: { status: 'arrived', ata: inJanuary(24) },
+    expected: { status: 'arrived', ata: createJanuaryTime(24) },
   },
   {
     name: '2.7: a container misses its connection at the transshipment place of its legs',
@@ -419,7 +419,11 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['vessel_departed', 1, 'CNSHA', box],
       ['discharged', 5, 'SGSIN', box],
     ],
-    expected: { status: 'in_transit', ata: null, legs: [{ atd: inJanuary(1), ata: inJanuary(5) }, { atd: null }] },
+    expected: {
+      status: 'in_transit',
+      ata: null,
+      legs: [{ atd: createJanuaryTime(1), ata: createJanuaryTime(5) }, { atd: null }],
+    },
     open: ['missed_connection'],
   },
   {
@@ -430,19 +434,19 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['rail_departed', 10, 'USLAX', box],
       ['rail_unloaded', 15, 'USCHI', box],
     ],
-    expected: { status: 'arrived', ata: inJanuary(15) },
+    expected: { status: 'arrived', ata: createJanuaryTime(15) },
     open: ['demurrage_risk'],
   },
   {
     name: '3.1: a second return without a loaded movement belongs to the same trip',
-    fields: { ...OCEAN, etd: inJanuary(2), ...BOXED },
+    fields: { ...OCEAN, etd: createJanuaryTime(2), ...BOXED },
     given: [
       ['vessel_departed', 2, 'CNSHA', box],
       ['gated_out', 14, 'USLAX', box],
       ['empty_returned', 16, 'USLAX', box],
       ['empty_returned', 18, 'USLAX', { ...box, source: 'terminal' }],
     ],
-    expected: { status: 'completed', containers: [{ empty_returned_at: inJanuary(16) }] },
+    expected: { status: 'completed', containers: [{ empty_returned_at: createJanuaryTime(16) }] },
   },
   {
     name: '3.3: an empty container is at the origin',
@@ -495,7 +499,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
     name: `1.1: ${location} is another code of the port`,
     fields: { origin_port: 'USLAX', destination_port: 'CNSHA' },
     given: [['vessel_arrived', 16, location]] as readonly Given[],
-    expected: { status: 'arrived', ata: inJanuary(16) },
+    expected: { status: 'arrived', ata: createJanuaryTime(16) },
   })),
   {
     name: '1.1: a near port in another country is another place',
@@ -511,7 +515,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['discharged', 15, 'USLAX'],
       ['out_for_delivery', 18, 'USCHI'],
     ],
-    expected: { status: 'out_for_delivery', ata: inJanuary(15) },
+    expected: { status: 'out_for_delivery', ata: createJanuaryTime(15) },
   },
   {
     name: '2.5: air freight waits again after a failed attempt',
@@ -542,7 +546,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['transshipment_loaded', 8, 'SGSIN', box],
       ['transshipment_departed', 9, 'SGSIN'],
     ],
-    expected: { status: 'in_transit', atd: inJanuary(9), ata: null },
+    expected: { status: 'in_transit', atd: createJanuaryTime(9), ata: null },
     rules: { 'vessel_departed 6': 'already_discharged' },
   },
   {
@@ -553,7 +557,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['gated_out', 14, 'USLAX', box],
       ['empty_returned', 16, 'USLAX', box],
     ],
-    expected: { status: 'completed', atd: inJanuary(2) },
+    expected: { status: 'completed', atd: createJanuaryTime(2) },
   },
   {
     name: '3.2: without an ETD, a trip that ended before the creation on another route does not count',
@@ -569,13 +573,13 @@ const OTHER_JOURNEYS: readonly Case[] = [
   },
   {
     name: '3.2: the trip nearest to the ETD counts if none contains it',
-    fields: { ...OCEAN, etd: inJanuary(5), ...BOXED },
+    fields: { ...OCEAN, etd: createJanuaryTime(5), ...BOXED },
     given: [
       ['vessel_departed', 7, 'CNSHA', box],
       ['empty_returned', 14, 'USLAX', box],
       ['vessel_departed', 16, 'CNSHA', box],
     ],
-    expected: { status: 'completed', atd: inJanuary(7) },
+    expected: { status: 'completed', atd: createJanuaryTime(7) },
     rules: { 'vessel_departed 16': 'next_trip' },
   },
   {
@@ -594,11 +598,11 @@ const OTHER_JOURNEYS: readonly Case[] = [
     ],
     expected: {
       status: 'arrived',
-      atd: inJanuary(2),
-      ata: inJanuary(22),
+      atd: createJanuaryTime(2),
+      ata: createJanuaryTime(22),
       legs: [
-        { atd: inJanuary(2), ata: inJanuary(6) },
-        { atd: inJanuary(8), ata: inJanuary(22) },
+        { atd: createJanuaryTime(2), ata: createJanuaryTime(6) },
+        { atd: createJanuaryTime(8), ata: createJanuaryTime(22) },
       ],
     },
     rules: { 'vessel_departed 23': 'already_discharged' },
@@ -615,7 +619,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['vessel_departed', 20, 'CAVAN', box],
       ['discharged', 23, 'Los Angeles, CA', box],
     ],
-    expected: { status: 'arrived', containers: [{ discharged_at: inJanuary(23) }] },
+    expected: { status: 'arrived', containers: [{ discharged_at: createJanuaryTime(23) }] },
   },
   {
     name: 'air freight with a relay, reported by two sources',
@@ -629,7 +633,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['flight_arrived', 5, 'MXP'],
       ['available_for_pickup', 6, 'MXP'],
     ],
-    expected: { status: 'available_for_pickup', atd: inJanuary(2), ata: inJanuary(5) },
+    expected: { status: 'available_for_pickup', atd: createJanuaryTime(2), ata: createJanuaryTime(5) },
     rules: { 'flight_arrived 3': 'arrival_on_the_way' },
   },
   {
@@ -640,7 +644,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['flight_departed', 3, 'PEK', { pieces: 2, source: 'partner' }],
       ['flight_arrived', 4, 'KUL', { pieces: 2 }],
     ],
-    expected: { status: 'arrived', atd: inJanuary(2), ata: inJanuary(4) },
+    expected: { status: 'arrived', atd: createJanuaryTime(2), ata: createJanuaryTime(4) },
   },
   {
     name: 'a truckload without a destination passes a hub at midnight',
@@ -651,7 +655,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['rail_departed', 4, 'USNYC'],
       ['arrived_at_destination', 6, 'USCHI'],
     ],
-    expected: { status: 'arrived', atd: inJanuary(2), ata: inJanuary(6) },
+    expected: { status: 'arrived', atd: createJanuaryTime(2), ata: createJanuaryTime(6) },
   },
   {
     name: 'a part load is stripped at the destination',
@@ -661,7 +665,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['gated_out', 13, 'USLAX', box],
       ['cargo_stripped', 14, 'USLAX', box],
     ],
-    expected: { status: 'arrived', ata: inJanuary(12) },
+    expected: { status: 'arrived', ata: createJanuaryTime(12) },
   },
   {
     name: 'a terminal releases, takes back and releases again',
@@ -672,16 +676,16 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['unavailable_for_pickup', 14, 'USLAX', { ...box, source: 'terminal' }],
       ['available_for_pickup', 16, 'USLAX', { ...box, source: 'terminal', external_id: 'T-2' }],
     ],
-    expected: { status: 'available_for_pickup', containers: [{ available_at: inJanuary(16) }] },
+    expected: { status: 'available_for_pickup', containers: [{ available_at: createJanuaryTime(16) }] },
   },
   {
     name: 'a ship at anchor is late, and its position is no arrival',
-    fields: { ...OCEAN, eta: inJanuary(20) },
+    fields: { ...OCEAN, eta: createJanuaryTime(20) },
     given: [
       ['vessel_departed', 2, 'CNSHA', { source: 'ais' }],
       ['in_transit_checkpoint', 19, 'Anchorage 7', { source: 'ais' }],
     ],
-    expected: { status: 'in_transit', ata: null, eta: inJanuary(20) },
+    expected: { status: 'in_transit', ata: null, eta: createJanuaryTime(20) },
     open: ['arrival_overdue'],
   },
   {
@@ -702,14 +706,14 @@ const OTHER_JOURNEYS: readonly Case[] = [
     ],
     expected: {
       status: 'in_transit',
-      atd: inJanuary(1),
+      atd: createJanuaryTime(1),
       ata: null,
-      legs: [{ ata: inJanuary(5) }, { ata: inJanuary(10) }, { atd: inJanuary(11), ata: null }],
+      legs: [{ ata: createJanuaryTime(5) }, { ata: createJanuaryTime(10) }, { atd: createJanuaryTime(11), ata: null }],
     },
   },
   {
     name: 'a container reused by the next shipper after it was stripped',
-    fields: { ...OCEAN, etd: inJanuary(2), ...BOXED },
+    fields: { ...OCEAN, etd: createJanuaryTime(2), ...BOXED },
     given: [
       ['vessel_departed', 2, 'CNSHA', box],
       ['discharged', 12, 'USLAX', box],
@@ -730,7 +734,7 @@ const OTHER_JOURNEYS: readonly Case[] = [
       ['booking_confirmed', 4, null],
       ['vessel_departed', 8, 'CNSHA'],
     ],
-    expected: { status: 'in_transit', atd: inJanuary(8) },
+    expected: { status: 'in_transit', atd: createJanuaryTime(8) },
   },
   {
     name: 'only a planned pickup is known',
@@ -746,12 +750,12 @@ const OTHER_JOURNEYS: readonly Case[] = [
 function createShipment(fields: Partial<ShipmentFields>): Scenario {
   const scenario = new Scenario();
   scenario.places = journeyPlaces;
-  scenario.at(inJanuary(25)).upsert({ external_id: 'PO-1', mode: 'ocean', ...fields });
+  scenario.atTime(createJanuaryTime(25)).upsertShipment({ external_id: 'PO-1', mode: 'ocean', ...fields });
   return scenario;
 }
 
 function post(scenario: Scenario, [code, day, location, more]: Given) {
-  return scenario.post(code, inJanuary(day), { location, source: 'carrier', ...more });
+  return scenario.postMilestone(code, createJanuaryTime(day), { location, source: 'carrier', ...more });
 }
 
 /** Returns the milestones in five orders. */
@@ -803,13 +807,16 @@ describe('reports of carriers', () => {
   it('4: many superseded estimates do not count towards the limit of milestones', () => {
     const scenario = createShipment({ origin_port: 'CNSHA', destination_port: 'USLAX' });
     for (let minute = 0; minute < 4_999; minute++) {
-      const reported_at = addMs(inJanuary(1), minute * 60_000);
-      const at = addMs(inJanuary(10), minute * 60_000);
-      scenario.estimate('vessel_arrived', at, { location: 'USLAX', reported_at });
+      const reported_at = addMs(createJanuaryTime(1), minute * 60_000);
+      const at = addMs(createJanuaryTime(10), minute * 60_000);
+      scenario.postEstimate('vessel_arrived', at, { location: 'USLAX', reported_at });
     }
     expect(scenario.state?.timeline).toHaveLength(52);
-    const arrival = scenario.post('vessel_arrived', inJanuary(12), { location: 'USLAX', source: 'carrier' });
-    const delivery = scenario.post('delivered', inJanuary(13), { source: 'carrier' });
+    const arrival = scenario.postMilestone('vessel_arrived', createJanuaryTime(12), {
+      location: 'USLAX',
+      source: 'carrier',
+    });
+    const delivery = scenario.postMilestone('delivered', createJanuaryTime(13), { source: 'carrier' });
     expect([arrival.outcome, delivery.outcome]).toEqual(['recorded', 'recorded']);
     expect(scenario.record.status).toBe('delivered');
   });
@@ -818,13 +825,17 @@ describe('reports of carriers', () => {
     const container_numbers = [CONTAINER_A, CONTAINER_B];
     const scenario = createShipment({ origin_port: 'CNSHA', destination_port: 'USLAX', container_numbers });
     const send = (container_number: string, day: number) =>
-      scenario.post('vessel_departed', inJanuary(day), { container_number, external_id: 'EV-1', source: 'carrier' });
+      scenario.postMilestone('vessel_departed', createJanuaryTime(day), {
+        container_number,
+        external_id: 'EV-1',
+        source: 'carrier',
+      });
     const [first, second] = container_numbers.map((number) => send(number, 2));
     expect([first?.outcome, second?.outcome]).toEqual(['recorded', 'recorded']);
     expect(scenario.record.containers.map(({ status }) => status)).toEqual(['in_transit', 'in_transit']);
     const corrected = send(CONTAINER_B, 3);
     expect([corrected.outcome, corrected.milestoneId]).toEqual(['corrected', second?.milestoneId]);
-    expect(scenario.getMilestone(first?.milestoneId ?? '').occurred_at).toBe(inJanuary(2));
+    expect(scenario.getMilestone(first?.milestoneId ?? '').occurred_at).toBe(createJanuaryTime(2));
   });
 });
 
@@ -843,13 +854,13 @@ describe('random journeys over several trips, places and sources', () => {
       container_number: fc.constantFrom(null, CONTAINER_A, CONTAINER_A, CONTAINER_B),
       source: fc.constantFrom('carrier' as const, 'carrier' as const, 'terminal' as const, 'manual' as const),
       // Few times, so that reports often have the same time. Without a time, a milestone is reported when it is recorded.
-      reported_at: fc.constantFrom(inJanuary(18), inJanuary(21), inJanuary(22)),
+      reported_at: fc.constantFrom(createJanuaryTime(18), createJanuaryTime(21), createJanuaryTime(22)),
     }),
     { maxLength: 14, selector: (each) => Object.values(each).join() },
   );
   const journeys = fc.record({
     given: milestones.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }))),
-    etd: fc.constantFrom(null, inJanuary(5), inJanuary(12)),
+    etd: fc.constantFrom(null, createJanuaryTime(5), createJanuaryTime(12)),
     mode: fc.constantFrom('ocean' as const, 'courier' as const),
   });
 
@@ -864,7 +875,7 @@ describe('random journeys over several trips, places and sources', () => {
             destination_port: 'USLAX',
             container_numbers: [CONTAINER_A, CONTAINER_B],
           });
-          for (const { code, day, ...rest } of order) scenario.post(code, inJanuary(day), rest);
+          for (const { code, day, ...rest } of order) scenario.postMilestone(code, createJanuaryTime(day), rest);
           const { status, atd, ata, containers } = scenario.record;
           const ofContainers = containers.map(({ number, status: own, discharged_at, gated_out_at }) => {
             return [number, own, discharged_at, gated_out_at];

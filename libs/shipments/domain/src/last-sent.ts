@@ -66,7 +66,7 @@ export function restoreLastSentContent({
  * milestone.
  * @param sent content that was last sent
  */
-export function findOverridden(content: MilestoneContent, sent: SentMilestone): Overridden {
+export function findOverriddenValues(content: MilestoneContent, sent: SentMilestone): Overridden {
   const differing = isFeedSource(sent.source) ? listDifferentFields(content, sent) : [];
   if (differing.length === 0) return NO_OVERRIDES;
   const { reported_at } = sent;
@@ -109,7 +109,7 @@ export function isStillEstimated(entry: TimelineEntry, { classifier }: Milestone
  * Returns true if a person corrected the milestone. It first compares with the shared constant, because it runs for
  * each milestone whenever a feed sends one, and few milestones are overridden.
  */
-export function isOverridden({ overridden }: Pick<TimelineEntry, 'overridden'>): boolean {
+export function hasOverriddenValues({ overridden }: Pick<TimelineEntry, 'overridden'>): boolean {
   return overridden !== NO_OVERRIDES && Object.keys(overridden).length > 0;
 }
 
@@ -117,11 +117,11 @@ export function isOverridden({ overridden }: Pick<TimelineEntry, 'overridden'>):
  * Returns the overridden values of a milestone after an event.
  * @param overridden the event's value; undefined if the event does not change them
  */
-export function applyOverridden(
+export function applyOverriddenValues(
   previous: TimelineEntry | undefined,
   overridden: Overridden | undefined = previous?.overridden,
 ): Overridden {
-  return overridden !== undefined && isOverridden({ overridden }) ? overridden : NO_OVERRIDES;
+  return overridden !== undefined && hasOverriddenValues({ overridden }) ? overridden : NO_OVERRIDES;
 }
 
 function pickFields(choose: (field: Field) => MilestoneContent): MilestoneContent {

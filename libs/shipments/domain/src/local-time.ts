@@ -70,7 +70,7 @@ export function findStartOfStatedTime({ value, day }: StatedTime, zone: string |
 
 /** Returns the date that calendars at the place show at a time. */
 export function findLocalDate(time: Timestamp, zone: string | null): string {
-  return new Date(findClock(zone ?? LAST_TIME_ZONE)(Date.parse(time))).toISOString().slice(0, 10);
+  return new Date(findZoneClock(zone ?? LAST_TIME_ZONE)(Date.parse(time))).toISOString().slice(0, 10);
 }
 
 /** A stated time with the time zone of its place. */
@@ -138,7 +138,7 @@ type ScheduledJourney = Pick<
  * @param time normalized local time, see {@link isLocalTime}
  */
 export function toInstant(time: string, zone: string): Timestamp {
-  const clock = findClock(zone);
+  const clock = findZoneClock(zone);
   const shown = Date.parse(`${time}Z`);
   const second = Math.floor(shown / 1_000) * 1_000;
   const byOffsetAt = (instant: number) => shown - (clock(instant) - instant);
@@ -172,7 +172,7 @@ export function getLocalDay(day: string, zone: string): LocalDay {
   const key = `${day} ${zone}`;
   const before = localDaysByZone.get(key);
   if (before !== undefined) return before;
-  const clock = findClock(zone);
+  const clock = findZoneClock(zone);
   const midnight = Date.parse(`${day}T00:00:00.000Z`);
   const found = { from: findStartOfDay(midnight, clock), until: findStartOfDay(midnight + DAY_MS, clock) };
   if (localDaysByZone.size >= MAX_CACHED_LOCAL_DAYS) localDaysByZone.clear();
@@ -186,7 +186,7 @@ export function getLocalDay(day: string, zone: string): LocalDay {
  */
 type Clock = (instant: number) => number;
 
-function findClock(zone: string): Clock {
+function findZoneClock(zone: string): Clock {
   const clock = clocksByZone.get(zone) ?? createClock(zone);
   clocksByZone.set(zone, clock);
   return clock;

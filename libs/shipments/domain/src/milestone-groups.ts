@@ -37,7 +37,7 @@ export class MilestoneGroups {
   }
 
   /** Returns true if a milestone has a kind that matches. */
-  hasKind(matches: KindFilter): boolean {
+  hasMilestoneOfKind(matches: KindFilter): boolean {
     for (const kind of this.groups.keys()) if (matches(kind)) return true;
     return false;
   }

@@ -1,7 +1,7 @@
 import { type MilestoneRules, findMilestoneRules } from '@tracking/contracts';
 import type { Located } from './locations.ts';
 import {
-  findMeaning,
+  findMilestoneMeaning,
   isArrivalCode,
   isArrivalOrStop,
   isDeparture,
@@ -72,14 +72,14 @@ export class MilestoneClassifier {
     }
     let kind = ofPlace.get(code);
     if (kind === undefined) {
-      kind = findKind(entry, this.route);
+      kind = findMilestoneKind(entry, this.route);
       ofPlace.set(code, kind);
     }
     return kind;
   }
 }
 
-function findKind(entry: TimelineEntry, route: Route): MilestoneKind {
+function findMilestoneKind(entry: TimelineEntry, route: Route): MilestoneKind {
   const { milestone } = entry;
   const { code, location } = milestone;
   const rules = findMilestoneRules(code);
@@ -87,7 +87,7 @@ function findKind(entry: TimelineEntry, route: Route): MilestoneKind {
   const departs = isDeparture(rules, route.mode);
   const arrives = isArrivalCode(rules, route);
   const arrivesOrStops = isArrivalOrStop(rules, route);
-  const meaning = findMeaning(entry, rules, route);
+  const meaning = findMilestoneMeaning(entry, rules, route);
   return {
     code,
     rules,

@@ -8,7 +8,7 @@ import {
 } from '@tracking/contracts';
 import { type Route, isPlaceOnTheWay } from './route.ts';
 import type { TimelineEntry } from './state.ts';
-import { LOSABLE_KINDS, type MilestoneMeaning } from './status-demotions.ts';
+import { DEMOTABLE_KINDS, type MilestoneMeaning } from './status-demotions.ts';
 
 /**
  * Returns the rule by which a milestone is ignored, regardless of other milestones; undefined if the milestone may
@@ -26,7 +26,7 @@ export function findIgnoringRule(milestone: Milestone, containers: ReadonlySet<s
  * Returns the effect of an actual milestone without other milestones. It depends on the catalog, the mode, the load
  * type and the place.
  */
-export function findMeaning(entry: TimelineEntry, rules: MilestoneRules, route: Route): MilestoneMeaning {
+export function findMilestoneMeaning(entry: TimelineEntry, rules: MilestoneRules, route: Route): MilestoneMeaning {
   // The milestone reports a vessel that sailed on without the goods, so it has no effect.
   if (isVesselSailingOn(entry, route)) return VESSEL_SAILING_ON_MEANING;
   const meaning = findMeaningOfCode(rules, route);
@@ -45,7 +45,8 @@ function findMeaningAtPlace(
 ): MilestoneMeaning {
   const place = findPlaceKind(entry, route);
   const isElsewhere = place === 'elsewhere' || place === 'at_origin';
-  if (!isElsewhere || meaning.status === 'out_for_delivery') return LOSABLE_MEANINGS.get(meaning)?.[place] ?? meaning;
+  if (!isElsewhere || meaning.status === 'out_for_delivery')
+    return PLACE_DEPENDENT_MEANINGS.get(meaning)?.[place] ?? meaning;
   if (place === 'at_origin') return AT_ORIGIN_MEANING;
   return isArrivalCode(rules, route) && isPlaceOnTheWay(route, entry.milestone.location)
     ? ARRIVAL_ON_THE_WAY_MEANING
@@ -108,7 +109,7 @@ export function isDeparture({ departure }: MilestoneRules, mode: Route['mode']):
 }
 
 /** Returns true if the milestone is a departure by vessel. */
-export function isSailing({ departure }: MilestoneRules): boolean {
+export function isVesselDeparture({ departure }: MilestoneRules): boolean {
   return departure === 'vessel' || departure === 'transshipment';
 }
 
@@ -129,7 +130,7 @@ export function isLoadedMovementCode(code: string, rules: MilestoneRules, route:
 const VESSEL_SAILING_ON_MEANING: MilestoneMeaning = { status: null, rule: 'sailing_on' };
 const AT_ORIGIN_MEANING: MilestoneMeaning = { status: 'at_origin', rule: 'not_at_destination' };
 const NOT_AT_DESTINATION_MEANING: MilestoneMeaning = { status: 'in_transit', rule: 'not_at_destination' };
-const DELIVERED_MEANING: MilestoneMeaning = { status: 'delivered', rule: 'status_of_code', losable: 'delivered' };
+const DELIVERED_MEANING: MilestoneMeaning = { status: 'delivered', rule: 'status_of_code', demotable: 'delivered' };
 const ARRIVAL_ON_THE_WAY_MEANING: MilestoneMeaning = { status: 'in_transit', rule: 'arrival_on_the_way' };
 const NO_STATUS_MEANING: MilestoneMeaning = { status: null, rule: 'leaves_status' };
 const NO_STATUS_FOR_PART_LOAD_MEANING: MilestoneMeaning = { status: null, rule: 'part_load' };
@@ -147,17 +148,20 @@ function createMeaningsByStatus(rule: MilestoneRule): Readonly<Record<ShipmentSt
 }
 
 /** Meanings of codes by the place of the milestone, for statuses that depend on the place. */
-const LOSABLE_MEANINGS: ReadonlyMap<MilestoneMeaning, Readonly<Partial<Record<PlaceKind, MilestoneMeaning>>>> = new Map(
+const PLACE_DEPENDENT_MEANINGS: ReadonlyMap<
+  MilestoneMeaning,
+  Readonly<Partial<Record<PlaceKind, MilestoneMeaning>>>
+> = new Map(
   [CODE_STATUS_MEANINGS, MODE_STATUS_MEANINGS, PART_LOAD_STATUS_MEANINGS].flatMap(
     ({ arrived, available_for_pickup, out_for_delivery }) => [
-      [arrived, createLosableMeanings(arrived, 'arrived')] as const,
-      [available_for_pickup, createLosableMeanings(available_for_pickup, 'available')] as const,
-      [out_for_delivery, createLosableMeanings(out_for_delivery, 'out')] as const,
+      [arrived, createPlaceDependentMeanings(arrived, 'arrived')] as const,
+      [available_for_pickup, createPlaceDependentMeanings(available_for_pickup, 'available')] as const,
+      [out_for_delivery, createPlaceDependentMeanings(out_for_delivery, 'out')] as const,
     ],
   ),
 );
 
-function createLosableMeanings(meaning: MilestoneMeaning, step: string) {
-  const kinds = LOSABLE_KINDS.filter((kind) => kind.startsWith(`${step}_`));
-  return Object.fromEntries(kinds.map((losable) => [losable.slice(step.length + 1), { ...meaning, losable }]));
+function createPlaceDependentMeanings(meaning: MilestoneMeaning, step: string) {
+  const kinds = DEMOTABLE_KINDS.filter((kind) => kind.startsWith(`${step}_`));
+  return Object.fromEntries(kinds.map((demotable) => [demotable.slice(step.length + 1), { ...meaning, demotable }]));
 }

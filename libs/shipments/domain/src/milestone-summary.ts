@@ -7,8 +7,8 @@ import {
 } from '@tracking/contracts';
 import { type MilestoneGroups, type SortedEntries, mergeInOrder } from './milestone-groups.ts';
 import type { MilestoneKind } from './milestone-kind.ts';
-import { isSailing } from './milestone-meaning.ts';
-import type { LosableKind } from './status-demotions.ts';
+import { isVesselDeparture } from './milestone-meaning.ts';
+import type { DemotableKind } from './status-demotions.ts';
 import type { Route } from './route.ts';
 import { type TimelineEntry, compareMilestones } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
@@ -42,7 +42,7 @@ export class MilestoneSummary {
   /** Earliest milestone for each status that no other milestone can demote, by rank of the status. */
   readonly fixed: (TimelineEntry | undefined)[] = [];
   /** Milestones that other milestones can demote, by kind and sorted by time; absent if there is none. */
-  readonly losable: Partial<Record<LosableKind, SortedEntries>> = {};
+  readonly demotable: Partial<Record<DemotableKind, SortedEntries>> = {};
   /**
    * Departures, arrivals, loadings and discharges that are located elsewhere than at the destination. Each list is in
    * timeline order.
@@ -147,7 +147,7 @@ export class MilestoneSummary {
     this.departed = chooseLaterTime(this.departed, latest);
     if (destination === null) this.addDepartedPlace(located.key, latest);
     if (departure === 'rail') this.railDeparted = chooseLaterTime(this.railDeparted, latest);
-    if (isSailing(rules)) this.sailed = chooseLaterTime(this.sailed, latest);
+    if (isVesselDeparture(rules)) this.sailed = chooseLaterTime(this.sailed, latest);
   }
 
   private addDepartedPlace(place: string, latest: Timestamp): void {
@@ -176,7 +176,7 @@ export class MilestoneSummary {
     const { opens_exception, clears, takes_back, ends } = rules;
     if (isMoveOn) this.movedOn = chooseLaterTime(this.movedOn, latest);
     if (clears !== undefined) {
-      const time = RELEASE_TIMES[clears];
+      const time = RELEASE_TIME_FIELDS[clears];
       this[time] = chooseLaterTime(this[time], latest);
     }
     if (opens_exception !== null) this.opening[opens_exception] = chooseLaterEntry(this.opening[opens_exception], last);
@@ -204,7 +204,7 @@ export class MilestoneSummary {
   }
 
   private addStatus(
-    { meaning: { status, losable } }: MilestoneKind,
+    { meaning: { status, demotable } }: MilestoneKind,
     entries: SortedEntries,
     first: TimelineEntry,
     latest: Timestamp,
@@ -214,15 +214,15 @@ export class MilestoneSummary {
     if (rank >= STATUS_RANKS.in_transit) this.underWay = chooseEarlierEntry(this.underWay, first);
     if (rank >= STATUS_RANKS.delivered) this.deliveredOrLater = chooseEarlierEntry(this.deliveredOrLater, first);
     // Feeds skip steps, so goods that are available for pickup must have been cleared.
-    if (rank >= STATUS_RANKS.available_for_pickup && losable !== 'out_at_origin')
+    if (rank >= STATUS_RANKS.available_for_pickup && demotable !== 'out_at_origin')
       this.importCleared = chooseLaterTime(this.importCleared, latest);
-    if (losable === undefined) this.fixed[rank] = chooseEarlierEntry(this.fixed[rank], first);
-    else this.losable[losable] = mergeInOrder(this.losable[losable] ?? NO_ENTRIES, entries);
+    if (demotable === undefined) this.fixed[rank] = chooseEarlierEntry(this.fixed[rank], first);
+    else this.demotable[demotable] = mergeInOrder(this.demotable[demotable] ?? NO_ENTRIES, entries);
   }
 }
 
 /** Times of the summary that releases set. */
-const RELEASE_TIMES = {
+const RELEASE_TIME_FIELDS = {
   export: 'exportCleared',
   import: 'importCleared',
   terminal: 'terminalReleased',

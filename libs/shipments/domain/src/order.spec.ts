@@ -64,10 +64,10 @@ const fieldsOf = fc
   })
   .map(({ route, ...rest }) => ({ ...route, ...rest, external_id: 'PO-1', eta: day(11) }));
 
-function announcedLast(fields: Parameters<Scenario['upsert']>[0], posts: readonly Post[]): Scenario {
+function announcedLast(fields: Parameters<Scenario['upsertShipment']>[0], posts: readonly Post[]): Scenario {
   const scenario = new Scenario();
-  scenario.upsert(fields);
-  for (const { code, occurred_at, rest } of posts) scenario.post(code, occurred_at, rest);
+  scenario.upsertShipment(fields);
+  for (const { code, occurred_at, rest } of posts) scenario.postMilestone(code, occurred_at, rest);
   return scenario;
 }
 
@@ -136,9 +136,9 @@ describe('status, times, containers and open exceptions', () => {
       fc.property(fieldsOf, inTwoOrders, (fields, [posts]) => {
         const scenario = announcedLast(fields, posts);
         const before = outcome(scenario);
-        scenario.upsert({ container_numbers: [CONTAINER_C] });
+        scenario.upsertShipment({ container_numbers: [CONTAINER_C] });
         expect(scenario.record.containers.map(({ number }) => number)).toEqual([CONTAINER_C]);
-        scenario.upsert({ container_numbers: fields.container_numbers });
+        scenario.upsertShipment({ container_numbers: fields.container_numbers });
         expect(outcome(scenario)).toEqual(before);
       }),
       { numRuns: rounds(100) },
@@ -162,12 +162,12 @@ describe('status, times, containers and open exceptions', () => {
 
 /** Creates a scenario with cancellations and reopenings in between. Refused ones have no effect. */
 type Act = Post | 'cancel' | 'reopen';
-function acted(fields: Parameters<Scenario['upsert']>[0], acts: readonly Act[]): Scenario {
+function acted(fields: Parameters<Scenario['upsertShipment']>[0], acts: readonly Act[]): Scenario {
   const scenario = announcedLast(fields, []);
   for (const act of acts) {
-    if (act === 'cancel') attempt(() => scenario.cancel());
-    else if (act === 'reopen') attempt(() => scenario.reopen());
-    else scenario.post(act.code, act.occurred_at, act.rest);
+    if (act === 'cancel') attempt(() => scenario.cancelShipment());
+    else if (act === 'reopen') attempt(() => scenario.reopenShipment());
+    else scenario.postMilestone(act.code, act.occurred_at, act.rest);
   }
   return scenario;
 }
@@ -239,9 +239,9 @@ describe('cancelling and reopening by the client', () => {
             const scenario = acted(fields, all);
             expect(scenario.record.status).toBe('cancelled');
             expect(nameOf(scenario, scenario.record.status_milestone_id)).toContain('booking_cancelled');
-            scenario.post('booking_confirmed', day(6));
+            scenario.postMilestone('booking_confirmed', day(6));
             expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
-            scenario.reopen();
+            scenario.reopenShipment();
             expect(scenario.record.status).not.toBe('cancelled');
           }
         },
@@ -254,7 +254,7 @@ describe('cancelling and reopening by the client', () => {
 type Step =
   | { readonly kind: 'cancel' | 'reopen' }
   | { readonly kind: 'post'; readonly post: Post; readonly external_id: string | null }
-  | { readonly kind: 'upsert'; readonly fields: Parameters<Scenario['upsert']>[0] };
+  | { readonly kind: 'upsert'; readonly fields: Parameters<Scenario['upsertShipment']>[0] };
 
 const stepOf: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -299,14 +299,16 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
 function take(scenario: Scenario, step: Step): readonly ShipmentEventBody[] {
   switch (step.kind) {
     case 'upsert':
-      return scenario.upsert(step.fields).events;
+      return scenario.upsertShipment(step.fields).events;
     case 'post': {
       const { code, occurred_at, rest } = step.post;
-      return scenario.post(code, occurred_at, { ...rest, external_id: step.external_id }).events;
+      return scenario.postMilestone(code, occurred_at, { ...rest, external_id: step.external_id }).events;
     }
     case 'cancel':
     case 'reopen':
-      return attempt(() => (step.kind === 'cancel' ? scenario.cancel() : scenario.reopen()))?.events ?? [];
+      return (
+        attempt(() => (step.kind === 'cancel' ? scenario.cancelShipment() : scenario.reopenShipment()))?.events ?? []
+      );
   }
 }
 
@@ -363,7 +365,7 @@ describe('events', () => {
         const scenario = announcedLast(fields, []);
         for (const step of many) take(scenario, step);
         const command = {
-          ...scenario.context(),
+          ...scenario.createCommandContext(),
           shipment_id: SHIPMENT_ID,
           ...(last.kind === 'upsert'
             ? ({ type: 'UpsertShipment', fields: last.fields } as const)

@@ -4,7 +4,13 @@ import { isAtPortOrUnknown, isEstimatedArrival, readEstimatedTime } from './esti
 import type { EstimateReport } from './events/event-data.ts';
 import { compareReportTimes } from './reports.ts';
 import type { Route } from './route.ts';
-import { type DroppedReports, findTimeGiven, isGivenAfter, type ClientSchedule, type TimelineEntry } from './state.ts';
+import {
+  type DroppedReports,
+  findTimeOfClientValue,
+  isClientValueGivenAfter,
+  type ClientSchedule,
+  type TimelineEntry,
+} from './state.ts';
 
 /** The parts of a shipment on which its original ETA depends. */
 interface OriginalEtaBasis {
@@ -26,7 +32,7 @@ export function findOriginalEta(
   timeline: readonly TimelineEntry[],
   { droppedReports, schedule, route, containers, ata, since }: OriginalEtaBasis,
 ): TimeOrDay | null {
-  const given = findFirstGiven(schedule, since);
+  const given = findFirstClientEta(schedule, since);
   // Nothing precedes the ETA with which the client created the shipment.
   if (given?.at === '') return given.value;
   const counts = (report: EstimateReport): boolean => {
@@ -73,10 +79,10 @@ function addDroppedReports(reports: EstimateReport[], dropped: readonly DroppedR
 }
 
 /** Returns the first ETA that the client gave since a time; undefined if it gave none. */
-function findFirstGiven(schedule: ClientSchedule, since: Timestamp) {
+function findFirstClientEta(schedule: ClientSchedule, since: Timestamp) {
   const { firstEta } = schedule;
-  if (firstEta === null || !isGivenAfter(schedule, firstEta.written, since)) return undefined;
-  return { value: firstEta.value, at: findTimeGiven(schedule, firstEta.written) };
+  if (firstEta === null || !isClientValueGivenAfter(schedule, firstEta.written, since)) return undefined;
+  return { value: firstEta.value, at: findTimeOfClientValue(schedule, firstEta.written) };
 }
 
 /** Returns true if `a` was reported before `b`. If both have one time, the one that counted is before the other. */

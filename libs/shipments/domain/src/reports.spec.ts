@@ -2,7 +2,7 @@ import type { ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { journeyPlaces } from '../test/journey-places.ts';
 import { CONTAINER_A, CONTAINER_B, Scenario, catchRefusal } from '../test/scenario.ts';
-import { inJanuary } from '../test/time-driven.ts';
+import { createJanuaryTime } from '../test/time-driven.ts';
 import { explainShipment, fold, type MilestoneInput, type ShipmentEvent } from './index.ts';
 
 /** A report of a milestone: code, day in January, place, and day when the source stated it. */
@@ -22,13 +22,13 @@ const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all
 function createShipment(fields: Partial<ShipmentFields> = {}): Scenario {
   const scenario = new Scenario();
   scenario.places = journeyPlaces;
-  scenario.at(inJanuary(1)).upsert({ external_id: 'PO-1', mode: 'ocean', ...ROUTE, ...fields });
-  return scenario.at(inJanuary(26));
+  scenario.atTime(createJanuaryTime(1)).upsertShipment({ external_id: 'PO-1', mode: 'ocean', ...ROUTE, ...fields });
+  return scenario.atTime(createJanuaryTime(26));
 }
 
 function post(scenario: Scenario, [code, day, location, reported, more]: Report) {
-  const reported_at = inJanuary(reported);
-  return scenario.post(code, inJanuary(day), { location, source: 'carrier', reported_at, ...more });
+  const reported_at = createJanuaryTime(reported);
+  return scenario.postMilestone(code, createJanuaryTime(day), { location, source: 'carrier', reported_at, ...more });
 }
 
 /** Returns an event as former releases stored it. */
@@ -68,7 +68,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 18, 'USLAX', 20],
       ['vessel_arrived', 19, 'USLAX', 21],
     ],
-    expected: { status: 'arrived', ata: inJanuary(19) },
+    expected: { status: 'arrived', ata: createJanuaryTime(19) },
     superseded: ['vessel_arrived 18'],
   },
   {
@@ -77,7 +77,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 19, 'Los Angeles', 20],
       ['vessel_arrived', 18, 'LOS ANGELES, CA', 21],
     ],
-    expected: { ata: inJanuary(18) },
+    expected: { ata: createJanuaryTime(18) },
     superseded: ['vessel_arrived 19'],
   },
   {
@@ -87,7 +87,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 23, 'USLAX', 13, estimate],
       ['vessel_arrived', 22, 'USLAX', 12, estimate],
     ],
-    expected: { eta: inJanuary(23), original_eta: inJanuary(21) },
+    expected: { eta: createJanuaryTime(23), original_eta: createJanuaryTime(21) },
     superseded: ['vessel_arrived 21', 'vessel_arrived 22'],
   },
   {
@@ -97,7 +97,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 23, 'USLAX', 12, estimate],
       ['vessel_arrived', 21, 'USLAX', 13, estimate],
     ],
-    expected: { eta: inJanuary(21), original_eta: inJanuary(21) },
+    expected: { eta: createJanuaryTime(21), original_eta: createJanuaryTime(21) },
     superseded: ['vessel_arrived 21', 'vessel_arrived 23'],
   },
   {
@@ -107,7 +107,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 23, 'USLAX', 13, { ...estimate, source: 'ais' }],
       ['vessel_arrived', 22, 'USLAX', 12, estimate],
     ],
-    expected: { eta: inJanuary(23), original_eta: inJanuary(21) },
+    expected: { eta: createJanuaryTime(23), original_eta: createJanuaryTime(21) },
     superseded: ['vessel_arrived 21'],
   },
   {
@@ -118,7 +118,7 @@ const CASES: readonly Case[] = [
       ['vessel_departed', 2, 'CNSHA', 5],
       ['vessel_departed', 3, 'CNSHA', 5],
     ],
-    expected: { eta: inJanuary(23), atd: inJanuary(3) },
+    expected: { eta: createJanuaryTime(23), atd: createJanuaryTime(3) },
     superseded: ['vessel_arrived 21', 'vessel_departed 2'],
   },
   {
@@ -129,7 +129,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 14, 'USLAX', 14],
       ['vessel_arrived', 22, 'USLAX', 20, estimate],
     ],
-    expected: { eta: inJanuary(16), ata: inJanuary(14), original_eta: inJanuary(15) },
+    expected: { eta: createJanuaryTime(16), ata: createJanuaryTime(14), original_eta: createJanuaryTime(15) },
     superseded: ['vessel_arrived 15', 'vessel_arrived 16'],
   },
   {
@@ -140,7 +140,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 22, 'USLAX', 20, { ...estimate, external_id: 'ETA' }],
       ['vessel_arrived', 14, 'USLAX', 14],
     ],
-    expected: { eta: inJanuary(16), ata: inJanuary(14), original_eta: inJanuary(15) },
+    expected: { eta: createJanuaryTime(16), ata: createJanuaryTime(14), original_eta: createJanuaryTime(15) },
     superseded: [],
   },
   {
@@ -150,7 +150,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 16, 'USLAX', 17, { external_id: 'EV-1' }],
       ['vessel_arrived', 13, 'USLAX', 16, { external_id: 'EV-1' }],
     ],
-    expected: { ata: inJanuary(16) },
+    expected: { ata: createJanuaryTime(16) },
     superseded: [],
   },
   {
@@ -161,7 +161,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 12, 'SGSIN', 13],
       ['vessel_departed', 14, 'SGSIN', 15],
     ],
-    expected: { status: 'in_transit', last_milestone: { code: 'vessel_departed', occurred_at: inJanuary(14) } },
+    expected: { status: 'in_transit', last_milestone: { code: 'vessel_departed', occurred_at: createJanuaryTime(14) } },
     superseded: [],
   },
   {
@@ -172,7 +172,7 @@ const CASES: readonly Case[] = [
       ['vessel_departed', 5, 'SGSIN', 8],
       ['vessel_departed', 6, 'SGSIN', 9],
     ],
-    expected: { status: 'in_transit', last_milestone: { code: 'vessel_departed', occurred_at: inJanuary(6) } },
+    expected: { status: 'in_transit', last_milestone: { code: 'vessel_departed', occurred_at: createJanuaryTime(6) } },
     superseded: ['vessel_arrived 4', 'vessel_departed 5'],
   },
   {
@@ -200,7 +200,7 @@ const CASES: readonly Case[] = [
       ['discharged', 12, 'USLAX', 13, { container_number: CONTAINER_B }],
       ['discharged', 9, 'USLAX', 14, { container_number: CONTAINER_B }],
     ],
-    expected: { containers: [{ discharged_at: inJanuary(10) }, { discharged_at: inJanuary(9) }] },
+    expected: { containers: [{ discharged_at: createJanuaryTime(10) }, { discharged_at: createJanuaryTime(9) }] },
     superseded: ['discharged 12'],
   },
   {
@@ -210,7 +210,7 @@ const CASES: readonly Case[] = [
       ['vessel_arrived', 12, 'SGSIN', 13],
       ['vessel_departed', 14, 'CNSHA', 15],
     ],
-    expected: { atd: inJanuary(2) },
+    expected: { atd: createJanuaryTime(2) },
     superseded: [],
   },
   {
@@ -260,7 +260,7 @@ describe('an older report', () => {
       post(scenario, ['vessel_arrived', 16, 'USLAX', 17, more]);
       const { outcome, warnings, milestone } = post(scenario, ['vessel_arrived', 15, 'USLAX', 16, more]);
       expect([outcome, warnings.map(({ code }) => code)]).toEqual(['recorded', ['outdated_report']]);
-      expect(milestone).toMatchObject({ superseded_at: inJanuary(26), reported_at: inJanuary(16) });
+      expect(milestone).toMatchObject({ superseded_at: createJanuaryTime(26), reported_at: createJanuaryTime(16) });
     }
     expect(scenario.events.filter(({ type }) => type === 'milestone.superseded.v1')).toEqual([]);
     const { milestones } = explainShipment(scenario.state!, { places: journeyPlaces, settings: scenario.settings });
@@ -276,9 +276,9 @@ describe('an older report', () => {
     const scenario = createShipment();
     post(scenario, ['vessel_arrived', 15, 'USLAX', 16]);
     const { milestone } = post(scenario, ['vessel_arrived', 16, 'USLAX', 17]);
-    expect([scenario.record.ata, listSuperseded(scenario)]).toEqual([inJanuary(16), ['vessel_arrived 15']]);
-    scenario.retract(milestone);
-    expect([scenario.record.ata, listSuperseded(scenario)]).toEqual([inJanuary(15), []]);
+    expect([scenario.record.ata, listSuperseded(scenario)]).toEqual([createJanuaryTime(16), ['vessel_arrived 15']]);
+    scenario.retractMilestone(milestone);
+    expect([scenario.record.ata, listSuperseded(scenario)]).toEqual([createJanuaryTime(15), []]);
   });
 
   it('counts again if a change of the mode makes them separate visits', () => {
@@ -287,9 +287,9 @@ describe('an older report', () => {
     post(scenario, ['picked_up', 11, 'USLAX', 16]);
     post(scenario, ['vessel_arrived', 12, 'USLAX', 17]);
     expect(listSuperseded(scenario)).toEqual([]);
-    scenario.patch({ mode: 'ocean' });
+    scenario.patchShipment({ mode: 'ocean' });
     expect(listSuperseded(scenario)).toEqual(['vessel_arrived 10']);
-    scenario.patch({ mode: 'road' });
+    scenario.patchShipment({ mode: 'road' });
     expect(listSuperseded(scenario)).toEqual([]);
     expect(fold(scenario.events)).toEqual(scenario.state);
   });
@@ -298,40 +298,48 @@ describe('an older report', () => {
 describe('the time of a report', () => {
   it('is the time of recording by default, and that of the last statement after a correction', () => {
     const scenario = createShipment();
-    const { milestone } = scenario.post('vessel_arrived', inJanuary(15), { source: 'carrier', external_id: 'EV-1' });
-    expect(milestone.reported_at).toBe(inJanuary(26));
+    const { milestone } = scenario.postMilestone('vessel_arrived', createJanuaryTime(15), {
+      source: 'carrier',
+      external_id: 'EV-1',
+    });
+    expect(milestone.reported_at).toBe(createJanuaryTime(26));
     const again = scenario
-      .at(inJanuary(27))
-      .post('vessel_arrived', inJanuary(16), { source: 'carrier', external_id: 'EV-1' });
-    expect(again).toMatchObject({ outcome: 'corrected', milestone: { reported_at: inJanuary(27) } });
+      .atTime(createJanuaryTime(27))
+      .postMilestone('vessel_arrived', createJanuaryTime(16), { source: 'carrier', external_id: 'EV-1' });
+    expect(again).toMatchObject({ outcome: 'corrected', milestone: { reported_at: createJanuaryTime(27) } });
   });
 
   it('moves on quietly if the same event is stated again', () => {
     const scenario = createShipment();
     post(scenario, ['vessel_arrived', 15, 'USLAX', 16]);
     const again = post(scenario, ['vessel_arrived', 15, 'USLAX', 18]);
-    expect(again).toMatchObject({ outcome: 'existing', milestone: { reported_at: inJanuary(18), revision: 1 } });
+    expect(again).toMatchObject({
+      outcome: 'existing',
+      milestone: { reported_at: createJanuaryTime(18), revision: 1 },
+    });
     expect(again.events.map(({ type }) => type)).toEqual(['milestone.corrected.v1']);
     expect(post(scenario, ['vessel_arrived', 17, 'USLAX', 17]).warnings).toMatchObject([{ code: 'outdated_report' }]);
-    expect(scenario.record.ata).toBe(inJanuary(15));
+    expect(scenario.record.ata).toBe(createJanuaryTime(15));
   });
 
   it.each([
-    ['in the future', inJanuary(27), 'timestamp_in_future'],
+    ['in the future', createJanuaryTime(27), 'timestamp_in_future'],
     ['before 2000', '1999-12-31T23:59:59.999Z', 'timestamp_out_of_range'],
   ])('is refused %s', (_, reported_at, code) => {
-    const refused = catchRefusal(() => createShipment().post('gated_in', inJanuary(2), { reported_at }));
+    const refused = catchRefusal(() =>
+      createShipment().postMilestone('gated_in', createJanuaryTime(2), { reported_at }),
+    );
     expect(refused).toMatchObject({ details: [{ param: 'reported_at', code }] });
   });
 
   it('of a feed is compared with its last report, not with a correction by hand', () => {
     const scenario = createShipment();
     const { milestone } = post(scenario, ['vessel_arrived', 15, 'USLAX', 16, { external_id: 'EV-1' }]);
-    scenario.correct(milestone, { occurred_at: inJanuary(14) });
+    scenario.correctMilestone(milestone, { occurred_at: createJanuaryTime(14) });
     const older = post(scenario, ['vessel_arrived', 13, 'USLAX', 15, { external_id: 'EV-1' }]);
     expect(older.warnings).toMatchObject([{ code: 'outdated_report' }]);
     const newer = post(scenario, ['vessel_arrived', 17, 'USLAX', 18, { external_id: 'EV-1' }]);
-    expect(newer).toMatchObject({ outcome: 'corrected', milestone: { occurred_at: inJanuary(17) } });
+    expect(newer).toMatchObject({ outcome: 'corrected', milestone: { occurred_at: createJanuaryTime(17) } });
   });
 });
 
@@ -340,14 +348,19 @@ describe('a correction by hand of a release that stored no times of reports', ()
 
   it('keeps the time of the report of the feed', () => {
     const scenario = createShipment();
-    const { milestone } = scenario.at(inJanuary(16)).post('vessel_arrived', inJanuary(15), named);
-    scenario.at(inJanuary(20)).correct(milestone, { occurred_at: inJanuary(14) });
+    const { milestone } = scenario
+      .atTime(createJanuaryTime(16))
+      .postMilestone('vessel_arrived', createJanuaryTime(15), named);
+    scenario.atTime(createJanuaryTime(20)).correctMilestone(milestone, { occurred_at: createJanuaryTime(14) });
     scenario.state = fold(scenario.events.map(removeReportTimes));
-    scenario.at(inJanuary(26));
-    const again = scenario.post('vessel_arrived', inJanuary(15), named);
+    scenario.atTime(createJanuaryTime(26));
+    const again = scenario.postMilestone('vessel_arrived', createJanuaryTime(15), named);
     expect(again).toMatchObject({ outcome: 'existing', events: [] });
-    const newer = scenario.post('vessel_arrived', inJanuary(17), { ...named, reported_at: inJanuary(18) });
-    expect(newer).toMatchObject({ outcome: 'corrected', milestone: { occurred_at: inJanuary(17) } });
+    const newer = scenario.postMilestone('vessel_arrived', createJanuaryTime(17), {
+      ...named,
+      reported_at: createJanuaryTime(18),
+    });
+    expect(newer).toMatchObject({ outcome: 'corrected', milestone: { occurred_at: createJanuaryTime(17) } });
   });
 });
 
@@ -366,7 +379,7 @@ describe('an estimate that is stated again under its external_id', () => {
     for (const order of listOrders(reports)) {
       const scenario = createShipment();
       for (const each of order) post(scenario, each);
-      expect(scenario.record).toMatchObject({ eta: inJanuary(16), original_eta: inJanuary(16) });
+      expect(scenario.record).toMatchObject({ eta: createJanuaryTime(16), original_eta: createJanuaryTime(16) });
       expect(fold(scenario.events)).toEqual(scenario.state);
       const { version } = scenario.record;
       for (const each of order) expect(post(scenario, each).outcome).toBe('existing');
@@ -377,7 +390,7 @@ describe('an estimate that is stated again under its external_id', () => {
   it('changes nothing if a report is sent again that is no longer kept', () => {
     const scenario = createShipment();
     const reports = Array.from({ length: 60 }, (_, hour): Report => {
-      const reported_at = new Date(Date.parse(inJanuary(5)) + hour * 3_600_000).toISOString();
+      const reported_at = new Date(Date.parse(createJanuaryTime(5)) + hour * 3_600_000).toISOString();
       return ['vessel_arrived', 10 + (hour % 3), 'USLAX', 5, { ...named, reported_at }];
     });
     for (const each of reports) post(scenario, each);
@@ -389,18 +402,18 @@ describe('an estimate that is stated again under its external_id', () => {
 
 describe('the original ETA', () => {
   it('is the one with which the client created the shipment, whatever was reported before', () => {
-    const scenario = createShipment({ eta: inJanuary(20) });
+    const scenario = createShipment({ eta: createJanuaryTime(20) });
     post(scenario, ['vessel_arrived', 22, 'USLAX', 0, estimate]);
-    expect(scenario.record).toMatchObject({ eta: inJanuary(22), original_eta: inJanuary(20) });
+    expect(scenario.record).toMatchObject({ eta: createJanuaryTime(22), original_eta: createJanuaryTime(20) });
   });
 
   it('is the earliest reported one if the client gave its own later', () => {
     const scenario = createShipment();
-    scenario.at(inJanuary(10)).patch({ eta: inJanuary(20) });
-    expect(scenario.record.original_eta).toBe(inJanuary(20));
-    scenario.at(inJanuary(26));
+    scenario.atTime(createJanuaryTime(10)).patchShipment({ eta: createJanuaryTime(20) });
+    expect(scenario.record.original_eta).toBe(createJanuaryTime(20));
+    scenario.atTime(createJanuaryTime(26));
     post(scenario, ['vessel_arrived', 22, 'USLAX', 8, estimate]);
-    expect(scenario.record).toMatchObject({ eta: inJanuary(20), original_eta: inJanuary(22) });
+    expect(scenario.record).toMatchObject({ eta: createJanuaryTime(20), original_eta: createJanuaryTime(22) });
   });
 });
 

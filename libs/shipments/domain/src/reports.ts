@@ -53,7 +53,7 @@ function isSamePlaceText(a: string | null, b: string | null): boolean {
 }
 
 /** Changes of the estimates of a series. */
-interface SeriesChanges {
+interface EstimateSeriesChanges {
   /** Ids of current estimates that a later report replaces. */
   readonly supersedes: readonly string[];
   /** Ids of replaced estimates that are current again. */
@@ -71,27 +71,31 @@ export function findSeriesChanges(
   timeline: readonly TimelineEntry[],
   previous: Milestone | undefined,
   milestone: Milestone,
-): SeriesChanges {
+): EstimateSeriesChanges {
   const isEstimate = milestone.classifier === 'estimated' && milestone.retracted_at === null;
-  const changes = isEstimate ? findChangesOfSeries(timeline, milestone) : NO_SERIES_CHANGES;
+  const changes = isEstimate ? findChangesOfSeries(timeline, milestone) : NO_ESTIMATE_SERIES_CHANGES;
   const leavesSeries = previous?.classifier === 'estimated' && !(isEstimate && isSameSeries(previous, milestone));
   if (!leavesSeries) return changes;
-  const restored = listRestored(findLastReport(listOtherEstimates(timeline, previous)));
+  const restored = listRestoredReportIds(findLastReport(listOtherEstimates(timeline, previous)));
   return { ...changes, restores: [...changes.restores, ...restored] };
 }
 
-const NO_SERIES_CHANGES: SeriesChanges = { supersedes: [], restores: [], isSuperseded: false };
+const NO_ESTIMATE_SERIES_CHANGES: EstimateSeriesChanges = { supersedes: [], restores: [], isSuperseded: false };
 
-function findChangesOfSeries(timeline: readonly TimelineEntry[], estimate: Milestone): SeriesChanges {
+function findChangesOfSeries(timeline: readonly TimelineEntry[], estimate: Milestone): EstimateSeriesChanges {
   const others = listOtherEstimates(timeline, estimate);
   const last = findLastReport([...others, estimate]);
   const replaced = others.filter((other) => other !== last && other.superseded_at === null);
   const isSuperseded = last !== estimate;
-  return { supersedes: replaced.map(({ id }) => id), restores: isSuperseded ? listRestored(last) : [], isSuperseded };
+  return {
+    supersedes: replaced.map(({ id }) => id),
+    restores: isSuperseded ? listRestoredReportIds(last) : [],
+    isSuperseded,
+  };
 }
 
 /** Returns the id of the last report of a series if it was replaced until now. */
-function listRestored(last: Milestone | undefined): readonly string[] {
+function listRestoredReportIds(last: Milestone | undefined): readonly string[] {
   return last === undefined || last.superseded_at === null ? [] : [last.id];
 }
 

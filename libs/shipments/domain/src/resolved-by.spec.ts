@@ -2,15 +2,22 @@ import { RESOLUTION_TRIGGERS, type ResolvedBy } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { timedJourneysArbitrary } from '../test/model/over-time.ts';
 import { walkOverTime } from '../test/model/timed-walk.ts';
-import { findOutcome, copyScenario, expectResolved, explainOpenExceptions } from '../test/remedies.ts';
+import {
+  findStatusAfterAction,
+  copyScenario,
+  expectRemediesResolveException,
+  explainOpenExceptions,
+} from '../test/remedies.ts';
 import { CONTAINER_A, CONTAINER_B, type Scenario, CONTAINER_WITH_WRONG_DIGIT } from '../test/scenario.ts';
-import { createScenarioWithRule, inJanuary, createLeg, REQUIRED_DOCUMENT_TYPES } from '../test/time-driven.ts';
+import { createScenarioWithRule, createJanuaryTime, createLeg, REQUIRED_DOCUMENT_TYPES } from '../test/time-driven.ts';
 
 /** Equals `rounds` of the testing library, which the domain cannot import. */
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
 
 const box = { container_number: CONTAINER_A };
-const viaSingapore = { legs: [createLeg('CNSHA', 'SGSIN', inJanuary(2)), createLeg('SGSIN', 'USLAX', inJanuary(9))] };
+const viaSingapore = {
+  legs: [createLeg('CNSHA', 'SGSIN', createJanuaryTime(2)), createLeg('SGSIN', 'USLAX', createJanuaryTime(9))],
+};
 const boxes = { container_numbers: [CONTAINER_A, CONTAINER_B] };
 
 /** Open exceptions, their remedies, and the scenario that causes them. */
@@ -20,37 +27,41 @@ const EXAMPLES: readonly Example[] = [
     'a later ETA',
     ['milestone', 'field_changed eta original_eta'],
     () => {
-      const scenario = createScenarioWithRule('eta_slip', { eta: inJanuary(10) });
-      scenario.at(inJanuary(2)).patch({ eta: inJanuary(12) });
+      const scenario = createScenarioWithRule('eta_slip', { eta: createJanuaryTime(10) });
+      scenario.atTime(createJanuaryTime(2)).patchShipment({ eta: createJanuaryTime(12) });
       return scenario;
     },
   ],
   [
     'no departure',
     ['milestone', 'field_changed etd'],
-    () => createScenarioWithRule('departure_overdue', { etd: inJanuary(2) }).at(inJanuary(5)),
+    () => createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(2) }).atTime(createJanuaryTime(5)),
   ],
   [
     'no arrival',
     ['milestone', 'field_changed eta'],
-    () => createScenarioWithRule('arrival_overdue', { eta: inJanuary(5) }).at(inJanuary(8)),
+    () => createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(5) }).atTime(createJanuaryTime(8)),
   ],
   [
     'no arrival since it departed',
     ['milestone', 'field_changed eta'],
     () => {
-      const scenario = createScenarioWithRule('arrival_overdue', { eta: inJanuary(5) }).at(inJanuary(8));
-      scenario.post('vessel_departed', inJanuary(3));
+      const scenario = createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(5) }).atTime(
+        createJanuaryTime(8),
+      );
+      scenario.postMilestone('vessel_departed', createJanuaryTime(3));
       return scenario;
     },
   ],
-  ['no news', ['news', 'field_changed etd'], () => createScenarioWithRule('no_update').at(inJanuary(20))],
+  ['no news', ['news', 'field_changed etd'], () => createScenarioWithRule('no_update').atTime(createJanuaryTime(20))],
   [
     'a missed connection',
     ['milestone', 'field_changed legs[1].etd', 'correction transshipment_discharged', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('missed_connection', { ...viaSingapore, ...boxes }).at(inJanuary(12));
-      scenario.post('transshipment_discharged', inJanuary(6), { location: 'SGSIN', ...box });
+      const scenario = createScenarioWithRule('missed_connection', { ...viaSingapore, ...boxes }).atTime(
+        createJanuaryTime(12),
+      );
+      scenario.postMilestone('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN', ...box });
       return scenario;
     },
   ],
@@ -58,8 +69,8 @@ const EXAMPLES: readonly Example[] = [
     'a long stop',
     ['milestone', 'correction transshipment_discharged'],
     () => {
-      const scenario = createScenarioWithRule('missed_connection').at(inJanuary(20));
-      scenario.post('transshipment_discharged', inJanuary(6), { location: 'SGSIN' });
+      const scenario = createScenarioWithRule('missed_connection').atTime(createJanuaryTime(20));
+      scenario.postMilestone('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN' });
       return scenario;
     },
   ],
@@ -67,8 +78,8 @@ const EXAMPLES: readonly Example[] = [
     'a hold before the departure',
     ['milestone', 'correction customs_hold', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('customs_hold', boxes).at(inJanuary(5));
-      scenario.post('customs_hold', inJanuary(3), box);
+      const scenario = createScenarioWithRule('customs_hold', boxes).atTime(createJanuaryTime(5));
+      scenario.postMilestone('customs_hold', createJanuaryTime(3), box);
       return scenario;
     },
   ],
@@ -76,9 +87,9 @@ const EXAMPLES: readonly Example[] = [
     'an inspection after it',
     ['milestone', 'correction customs_inspection'],
     () => {
-      const scenario = createScenarioWithRule('customs_hold', boxes).at(inJanuary(20));
-      scenario.post('vessel_departed', inJanuary(3));
-      scenario.post('customs_inspection', inJanuary(18));
+      const scenario = createScenarioWithRule('customs_hold', boxes).atTime(createJanuaryTime(20));
+      scenario.postMilestone('vessel_departed', createJanuaryTime(3));
+      scenario.postMilestone('customs_inspection', createJanuaryTime(18));
       return scenario;
     },
   ],
@@ -86,7 +97,7 @@ const EXAMPLES: readonly Example[] = [
     'a last free day',
     ['milestone', 'field_changed last_free_day', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('demurrage_risk', boxes).at(inJanuary(20));
+      const scenario = createScenarioWithRule('demurrage_risk', boxes).atTime(createJanuaryTime(20));
       scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-19' });
       return scenario;
     },
@@ -95,9 +106,9 @@ const EXAMPLES: readonly Example[] = [
     'a discharge long ago',
     ['milestone', 'field_changed last_free_day', 'correction discharged', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('demurrage_risk', boxes).at(inJanuary(20));
-      scenario.post('rail_departed', inJanuary(3));
-      scenario.post('discharged', inJanuary(5), box);
+      const scenario = createScenarioWithRule('demurrage_risk', boxes).atTime(createJanuaryTime(20));
+      scenario.postMilestone('rail_departed', createJanuaryTime(3));
+      scenario.postMilestone('discharged', createJanuaryTime(5), box);
       return scenario;
     },
   ],
@@ -105,7 +116,7 @@ const EXAMPLES: readonly Example[] = [
     'a day of return',
     ['milestone', 'field_changed empty_return_by', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('detention_risk', boxes).at(inJanuary(20));
+      const scenario = createScenarioWithRule('detention_risk', boxes).atTime(createJanuaryTime(20));
       scenario.patchContainer(CONTAINER_A, { empty_return_by: '2026-01-19' });
       return scenario;
     },
@@ -114,22 +125,22 @@ const EXAMPLES: readonly Example[] = [
     'a gate-out long ago',
     ['milestone', 'milestone', 'field_changed empty_return_by', 'correction gated_out', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('detention_risk', boxes).at(inJanuary(20));
-      scenario.post('gated_out', inJanuary(5), box);
+      const scenario = createScenarioWithRule('detention_risk', boxes).atTime(createJanuaryTime(20));
+      scenario.postMilestone('gated_out', createJanuaryTime(5), box);
       return scenario;
     },
   ],
   [
     'documents that are missing',
     ['document_uploaded bill_of_lading packing_list', 'field_changed eta mode'],
-    () => createScenarioWithRule('missing_document', { eta: inJanuary(5) }).at(inJanuary(4)),
+    () => createScenarioWithRule('missing_document', { eta: createJanuaryTime(5) }).atTime(createJanuaryTime(4)),
   ],
   [
     'documents that were rejected',
     ['document_approved packing_list bill_of_lading'],
     () => {
       const scenario = createScenarioWithRule('document_rejected');
-      for (const type of REQUIRED_DOCUMENT_TYPES) scenario.reject(scenario.add({ type }).document);
+      for (const type of REQUIRED_DOCUMENT_TYPES) scenario.rejectDocument(scenario.addDocument({ type }).document);
       return scenario;
     },
   ],
@@ -137,8 +148,8 @@ const EXAMPLES: readonly Example[] = [
     'an attempt to deliver',
     ['milestone', 'correction delivery_attempted', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('delivery_failed', boxes).at(inJanuary(20));
-      scenario.post('delivery_attempted', inJanuary(19), box);
+      const scenario = createScenarioWithRule('delivery_failed', boxes).atTime(createJanuaryTime(20));
+      scenario.postMilestone('delivery_attempted', createJanuaryTime(19), box);
       return scenario;
     },
   ],
@@ -146,9 +157,9 @@ const EXAMPLES: readonly Example[] = [
     'a delivery before a movement',
     ['correction delivered discharged', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('milestone_conflict', boxes).at(inJanuary(20));
-      scenario.post('delivered', inJanuary(5), box);
-      scenario.post('discharged', inJanuary(9), box);
+      const scenario = createScenarioWithRule('milestone_conflict', boxes).atTime(createJanuaryTime(20));
+      scenario.postMilestone('delivered', createJanuaryTime(5), box);
+      scenario.postMilestone('discharged', createJanuaryTime(9), box);
       return scenario;
     },
   ],
@@ -156,9 +167,9 @@ const EXAMPLES: readonly Example[] = [
     'a cancellation after the delivery',
     ['milestone', 'correction booking_cancelled'],
     () => {
-      const scenario = createScenarioWithRule('milestone_conflict').at(inJanuary(20));
-      scenario.post('delivered', inJanuary(5));
-      scenario.post('booking_cancelled', inJanuary(4));
+      const scenario = createScenarioWithRule('milestone_conflict').atTime(createJanuaryTime(20));
+      scenario.postMilestone('delivered', createJanuaryTime(5));
+      scenario.postMilestone('booking_cancelled', createJanuaryTime(4));
       return scenario;
     },
   ],
@@ -166,9 +177,9 @@ const EXAMPLES: readonly Example[] = [
     'a movement after the cancellation',
     ['cancellation_taken_back', 'correction vessel_departed', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('movement_after_cancel', boxes).at(inJanuary(20));
-      scenario.cancel();
-      scenario.post('vessel_departed', inJanuary(5), box);
+      const scenario = createScenarioWithRule('movement_after_cancel', boxes).atTime(createJanuaryTime(20));
+      scenario.cancelShipment();
+      scenario.postMilestone('vessel_departed', createJanuaryTime(5), box);
       return scenario;
     },
   ],
@@ -176,10 +187,10 @@ const EXAMPLES: readonly Example[] = [
     'a movement after two cancellations',
     ['cancellation_taken_back', 'correction vessel_departed'],
     () => {
-      const scenario = createScenarioWithRule('movement_after_cancel').at(inJanuary(20));
-      scenario.post('booking_cancelled', inJanuary(4));
-      scenario.cancel();
-      scenario.post('vessel_departed', inJanuary(5));
+      const scenario = createScenarioWithRule('movement_after_cancel').atTime(createJanuaryTime(20));
+      scenario.postMilestone('booking_cancelled', createJanuaryTime(4));
+      scenario.cancelShipment();
+      scenario.postMilestone('vessel_departed', createJanuaryTime(5));
       return scenario;
     },
   ],
@@ -211,11 +222,11 @@ describe('explained remedies resolve their exception, each alone, and nothing el
 
   it.each(EXAMPLES)('%s', (_what, by, given) => {
     const scenario = given();
-    scenario.check();
+    scenario.checkRules();
     const [told, ...others] = explainOpenExceptions(scenario);
     expect(others).toEqual([]);
     expect(told?.resolved_by.map((each) => nameOf(each, scenario)).sort()).toEqual([...by].sort());
-    expectResolved(scenario, (remedy) => {
+    expectRemediesResolveException(scenario, (remedy) => {
       tried.add(remedy.by);
       // Each remedy alone.
       if (remedy.by === 'correction') expect(remedy.act(copyScenario(scenario))).toHaveLength(1);
@@ -228,14 +239,14 @@ describe('explained remedies resolve their exception, each alone, and nothing el
 
   it.each(EXAMPLES)('%s: not resolved by earlier dates, only by dates after everything else', (_what, _by, given) => {
     const scenario = given();
-    scenario.check();
+    scenario.checkRules();
     for (const told of explainOpenExceptions(scenario)) {
       for (const { codes, occurred_from } of told.resolved_by) {
         if (occurred_from === null) continue;
         const tooEarly = new Date(Date.parse(occurred_from) - 1).toISOString();
         const early = (code: string) => (one: Scenario) =>
-          one.post(code, tooEarly, { container_number: told.container_number });
-        const outcomes = codes.map((code) => [code, findOutcome(scenario, told, early(code))] as const);
+          one.postMilestone(code, tooEarly, { container_number: told.container_number });
+        const outcomes = codes.map((code) => [code, findStatusAfterAction(scenario, told, early(code))] as const);
         const isBeyond = (code: string) => BEYOND.includes(code);
         expect(outcomes.filter(([code]) => !isBeyond(code))).toEqual(
           codes.filter((code) => !isBeyond(code)).map((code) => [code, 'open']),
@@ -251,8 +262,8 @@ describe('explained remedies resolve their exception, each alone, and nothing el
       fc.property(timedJourneysArbitrary, (journey) => {
         const scenario = walkOverTime(journey, ['due'], () => undefined);
         // The last step can be a change of settings, which the next check applies.
-        scenario.check();
-        expectResolved(scenario, () => (resolved += 1));
+        scenario.checkRules();
+        expectRemediesResolveException(scenario, () => (resolved += 1));
       }),
       { numRuns: rounds(200) },
     );

@@ -44,22 +44,22 @@ export function resolvePorts(given: GivenPorts, legs: readonly LegFields[]): Giv
 type Lane = Omit<Route, 'legs'>;
 
 /** The lanes that are kept for one table of places. */
-interface KeptLanes {
+interface CachedLanes {
   readonly lanes: Map<string, Lane>;
   readonly locations: LocationCount;
 }
 
 /** Maximum number of lanes that are kept for one table of places, and of locations that all of them keep. */
-const MAX_KEPT_LANES = 1_000;
-const MAX_KEPT_LOCATIONS = 50_000;
-const lanesByPlaces = new WeakMap<Places, KeptLanes>();
+const MAX_CACHED_LANES = 1_000;
+const MAX_CACHED_LOCATIONS = 50_000;
+const lanesByPlaces = new WeakMap<Places, CachedLanes>();
 
 /**
  * Builds the route of a shipment.
  * @param legs legs as the client set them
  */
 export function buildRoute(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Route {
-  const { mode, lcl, origin, destination, destinationCountry, starts, ends, via, locate, findZone } = findLane(
+  const { mode, lcl, origin, destination, destinationCountry, starts, ends, via, locate, findZone } = findOrCreateLane(
     shipment,
     legs,
     places,
@@ -69,11 +69,11 @@ export function buildRoute(shipment: RoutedFields, legs: readonly LegFields[], p
 }
 
 /** Returns a lane that is kept, or creates it. */
-function findLane(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Lane {
+function findOrCreateLane(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Lane {
   const { mode, load_type, origin_port, destination_port } = shipment;
   let key = `${mode}\n${load_type}\n${origin_port}\n${destination_port}`;
   for (const leg of legs) key += `\n${leg.mode}\n${leg.origin_port}\n${leg.destination_port}`;
-  const { lanes, locations } = findKeptLanes(places);
+  const { lanes, locations } = findCachedLanes(places);
   const kept = lanes.get(key);
   if (kept !== undefined) return kept;
   const lane = createLane(shipment, legs, places, locations);
@@ -82,9 +82,9 @@ function findLane(shipment: RoutedFields, legs: readonly LegFields[], places: Pl
 }
 
 /** Returns the kept lanes; none if they have become too many. */
-function findKeptLanes(places: Places): KeptLanes {
+function findCachedLanes(places: Places): CachedLanes {
   let kept = lanesByPlaces.get(places);
-  if (kept === undefined || kept.lanes.size >= MAX_KEPT_LANES || kept.locations.count > MAX_KEPT_LOCATIONS) {
+  if (kept === undefined || kept.lanes.size >= MAX_CACHED_LANES || kept.locations.count > MAX_CACHED_LOCATIONS) {
     kept = { lanes: new Map(), locations: { count: 0 } };
     lanesByPlaces.set(places, kept);
   }

@@ -7,7 +7,7 @@ import {
   createLegFields,
   findEventData,
   day,
-  shipment,
+  createScenario,
   listEventTypes,
   createVoyage,
 } from '../test/scenario.ts';
@@ -28,16 +28,16 @@ const inland = (fields: Partial<ShipmentFields> = {}) =>
 
 describe('atd', () => {
   it.each(['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'])('is set by %s', (code) => {
-    const scenario = shipment();
-    scenario.post(code, day(3));
+    const scenario = createScenario();
+    scenario.postMilestone(code, day(3));
     expect(scenario.record.atd).toBe(day(3));
   });
 
   it.each(['gated_in', 'loaded_on_vessel', 'in_transit_checkpoint', 'gated_out', 'out_for_delivery'])(
     'is not set by %s',
     (code) => {
-      const scenario = shipment({ mode: 'road' });
-      scenario.post(code, day(3));
+      const scenario = createScenario({ mode: 'road' });
+      scenario.postMilestone(code, day(3));
       expect(scenario.record.atd).toBeNull();
     },
   );
@@ -48,24 +48,24 @@ describe('atd', () => {
     ['ocean', null],
     [null, null],
   ] as const)('picked_up by %s gives %s', (mode, atd) => {
-    const scenario = shipment({ mode });
-    scenario.post('picked_up', day(3));
+    const scenario = createScenario({ mode });
+    scenario.postMilestone('picked_up', day(3));
     expect(scenario.record.atd).toBe(atd);
   });
 
   it('is the earliest at origin_port, otherwise the earliest', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_departed', day(6), { location: 'SGSIN' });
-    scenario.post('vessel_departed', day(4), { location: 'Yangshan' });
+    scenario.postMilestone('vessel_departed', day(6), { location: 'SGSIN' });
+    scenario.postMilestone('vessel_departed', day(4), { location: 'Yangshan' });
     expect(scenario.record.atd).toBe(day(4));
-    scenario.post('vessel_departed', day(8), { location: 'CNSHA' });
-    scenario.post('vessel_departed', day(7), { location: 'CNSHA' });
+    scenario.postMilestone('vessel_departed', day(8), { location: 'CNSHA' });
+    scenario.postMilestone('vessel_departed', day(7), { location: 'CNSHA' });
     expect(scenario.record.atd).toBe(day(7));
   });
 
   it('is not set by estimates', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_departed', day(3));
+    scenario.postEstimate('vessel_departed', day(3));
     expect(scenario.record.atd).toBeNull();
   });
 });
@@ -79,48 +79,48 @@ describe('ata', () => {
     'rail_unloaded',
     'arrived_at_destination',
   ])('is set by %s', (code) => {
-    const scenario = shipment();
-    scenario.post(code, day(3));
+    const scenario = createScenario();
+    scenario.postMilestone(code, day(3));
     expect(scenario.record.ata).toBe(day(3));
   });
 
   it.each(['unavailable_for_pickup', 'rail_arrived', 'transshipment_arrived', 'available_for_pickup', 'delivered'])(
     'is not set by %s',
     (code) => {
-      const scenario = shipment();
-      scenario.post(code, day(3));
+      const scenario = createScenario();
+      scenario.postMilestone(code, day(3));
       expect(scenario.record.ata).toBeNull();
     },
   );
 
   it('is the earliest at destination_port', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_arrived', day(19), { location: 'USNYC' });
-    scenario.post('discharged', day(22), { location: 'USLAX' });
-    scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.postMilestone('vessel_arrived', day(19), { location: 'USNYC' });
+    scenario.postMilestone('discharged', day(22), { location: 'USLAX' });
+    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
     expect(scenario.record.ata).toBe(day(21));
   });
 
   it('otherwise is the earliest after the last departure', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_arrived', day(10));
-    scenario.post('vessel_departed', day(12));
+    scenario.postMilestone('vessel_arrived', day(10));
+    scenario.postMilestone('vessel_departed', day(12));
     expect(scenario.record.ata).toBeNull();
-    scenario.post('discharged', day(22));
-    scenario.post('vessel_arrived', day(21));
+    scenario.postMilestone('discharged', day(22));
+    scenario.postMilestone('vessel_arrived', day(21));
     expect(scenario.record.ata).toBe(day(21));
   });
 
   it('may be at the time of the last departure', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_departed', day(12));
-    scenario.post('vessel_arrived', day(12));
+    scenario.postMilestone('vessel_departed', day(12));
+    scenario.postMilestone('vessel_arrived', day(12));
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(12) });
   });
 
   it('ignores an arrival known not to be the end', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_arrived', day(10), { location: 'SGSIN' });
+    scenario.postMilestone('vessel_arrived', day(10), { location: 'SGSIN' });
     expect(scenario.record.ata).toBeNull();
   });
 });
@@ -128,12 +128,12 @@ describe('ata', () => {
 describe('legs have their own atd and ata', () => {
   it('from the milestones at their ports', () => {
     const scenario = inland();
-    scenario.post('vessel_departed', day(1), { location: 'CNSHA' });
-    scenario.post('transshipment_arrived', day(5), { location: 'SGSIN' });
-    scenario.post('transshipment_departed', day(7), { location: 'SGSIN' });
-    scenario.post('vessel_arrived', day(20), { location: 'USLAX' });
-    scenario.post('rail_departed', day(22), { location: 'USLAX' });
-    scenario.post('rail_arrived', day(25), { location: 'USCHI' });
+    scenario.postMilestone('vessel_departed', day(1), { location: 'CNSHA' });
+    scenario.postMilestone('transshipment_arrived', day(5), { location: 'SGSIN' });
+    scenario.postMilestone('transshipment_departed', day(7), { location: 'SGSIN' });
+    scenario.postMilestone('vessel_arrived', day(20), { location: 'USLAX' });
+    scenario.postMilestone('rail_departed', day(22), { location: 'USLAX' });
+    scenario.postMilestone('rail_arrived', day(25), { location: 'USCHI' });
     expect(scenario.record.legs.map(({ atd, ata }) => [atd, ata])).toEqual([
       [day(1), day(5)],
       [day(7), day(20)],
@@ -144,8 +144,8 @@ describe('legs have their own atd and ata', () => {
 
   it('from milestones without a place for the first departure and last arrival', () => {
     const scenario = inland();
-    scenario.post('vessel_departed', day(1));
-    scenario.post('arrived_at_destination', day(25), { location: 'Chicago, door' });
+    scenario.postMilestone('vessel_departed', day(1));
+    scenario.postMilestone('arrived_at_destination', day(25), { location: 'Chicago, door' });
     expect(scenario.record.legs.map(({ atd, ata }) => [atd, ata])).toEqual([
       [day(1), null],
       [null, null],
@@ -155,15 +155,15 @@ describe('legs have their own atd and ata', () => {
 
   it('but the first leg has no departure from elsewhere, even if it is the earliest', () => {
     const scenario = inland();
-    scenario.post('transshipment_departed', day(7), { location: 'SGSIN' });
+    scenario.postMilestone('transshipment_departed', day(7), { location: 'SGSIN' });
     expect(scenario.record.atd).toBe(day(7));
     expect(scenario.record.legs[0]?.atd).toBeNull();
   });
 
   it('including a pick-up of the only leg by road, although the shipment goes by another mode', () => {
     const legs = [createLegFields({ mode: 'road', origin_port: 'DEHAM', destination_port: 'USCHI' })];
-    const scenario = shipment({ mode: 'multimodal', legs });
-    scenario.post('picked_up', day(3), { location: 'DEHAM' });
+    const scenario = createScenario({ mode: 'multimodal', legs });
+    scenario.postMilestone('picked_up', day(3), { location: 'DEHAM' });
     expect([scenario.record.atd, scenario.record.legs[0]?.atd]).toEqual([null, day(3)]);
   });
 
@@ -174,7 +174,7 @@ describe('legs have their own atd and ata', () => {
         createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
       ],
     });
-    scenario.post('picked_up', day(1), { location: 'CNNGB' });
+    scenario.postMilestone('picked_up', day(1), { location: 'CNNGB' });
     expect(scenario.record.legs[0]?.atd).toBe(day(1));
     expect(scenario.record.legs[1]?.atd).toBeNull();
   });
@@ -182,7 +182,7 @@ describe('legs have their own atd and ata', () => {
   describe('through the same port twice', () => {
     /** Legs there, back, and on to another port. */
     const roundTrip = () =>
-      shipment({
+      createScenario({
         mode: 'road',
         legs: [
           createLegFields({ origin_port: 'CNSHA', destination_port: 'CNNGB', etd: day(1), eta: day(2) }),
@@ -205,7 +205,7 @@ describe('legs have their own atd and ata', () => {
     it('have their own times, in any order of arrival', () => {
       for (const inOrder of [moves, moves.toReversed()]) {
         const scenario = roundTrip();
-        for (const [code, when, location] of inOrder) scenario.post(code, day(when), { location });
+        for (const [code, when, location] of inOrder) scenario.postMilestone(code, day(when), { location });
         expect(times(scenario)).toEqual([
           [day(1), day(2)],
           [day(3), day(4)],
@@ -217,29 +217,29 @@ describe('legs have their own atd and ata', () => {
 
     it('have none before the leg between them began, and keep their plan', () => {
       const scenario = roundTrip();
-      scenario.post('picked_up', day(1), { location: 'CNSHA' });
-      scenario.post('arrived_at_destination', day(2), { location: 'CNNGB' });
+      scenario.postMilestone('picked_up', day(1), { location: 'CNSHA' });
+      scenario.postMilestone('arrived_at_destination', day(2), { location: 'CNNGB' });
       expect(times(scenario)).toEqual([[day(1), day(2)], ...Array<null[]>(3).fill([null, null])]);
-      scenario.estimate('picked_up', day(9), { location: 'CNSHA' });
+      scenario.postEstimate('picked_up', day(9), { location: 'CNSHA' });
       expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([day(1), day(3), day(5), day(7)]);
       // Belongs to the third leg as soon as the second one has departed or arrived.
-      scenario.post('picked_up', day(3), { location: 'CNNGB' });
+      scenario.postMilestone('picked_up', day(3), { location: 'CNNGB' });
       expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([day(1), day(3), day(9), day(7)]);
-      scenario.post('picked_up', day(10), { location: 'CNSHA' });
+      scenario.postMilestone('picked_up', day(10), { location: 'CNSHA' });
       expect(times(scenario)[2]).toEqual([day(10), null]);
     });
   });
 
   it('a single leg set by the client has them regardless of its ports', () => {
     const scenario = createVoyage({ legs: [createLegFields({ vessel: 'EVER GIVEN' })] });
-    scenario.post('vessel_departed', day(3), { location: 'SGSIN' });
+    scenario.postMilestone('vessel_departed', day(3), { location: 'SGSIN' });
     expect(scenario.record).toMatchObject({ atd: day(3), legs: [{ atd: day(3) }] });
   });
 
   it('a single leg has the shipment’s', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_departed', day(1));
-    scenario.post('vessel_arrived', day(20));
+    scenario.postMilestone('vessel_departed', day(1));
+    scenario.postMilestone('vessel_arrived', day(20));
     expect(scenario.record.legs).toMatchObject([{ atd: day(1), ata: day(20) }]);
   });
 });
@@ -247,37 +247,37 @@ describe('legs have their own atd and ata', () => {
 describe('an estimated arrival sets the eta', () => {
   it.each([null, 'Pier 400', 'USLAX'])('when located at %j', (location) => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(21), { location });
+    scenario.postEstimate('vessel_arrived', day(21), { location });
     expect(scenario.record).toMatchObject({ eta: day(21), original_eta: day(21), legs: [{ eta: day(21) }] });
   });
 
   it('when located at the last leg’s destination, unless the shipment has another destination', () => {
     const legs = [createLegFields({ origin_port: 'CNSHA', destination_port: 'USNYC' })];
     const scenario = createVoyage({ destination_port: null, legs });
-    scenario.estimate('vessel_arrived', day(21), { location: 'USNYC' });
+    scenario.postEstimate('vessel_arrived', day(21), { location: 'USNYC' });
     expect(scenario.record).toMatchObject({ eta: day(21), legs: [{ eta: day(21) }] });
     const other = createVoyage({ legs });
-    other.estimate('vessel_arrived', day(21), { location: 'USNYC' });
+    other.postEstimate('vessel_arrived', day(21), { location: 'USNYC' });
     expect(other.record).toMatchObject({ eta: null, legs: [{ eta: day(21) }] });
   });
 
   it('located elsewhere sets that leg’s', () => {
     const scenario = inland({ eta: day(30) });
-    scenario.estimate('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', day(21), { location: 'USLAX' });
     expect(scenario.record.eta).toBe(day(30));
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([null, day(21), null]);
   });
 
   it('located where no leg ends sets none', () => {
     const scenario = inland({ eta: day(30) });
-    const { events } = scenario.estimate('vessel_arrived', day(21), { location: 'USNYC' });
+    const { events } = scenario.postEstimate('vessel_arrived', day(21), { location: 'USNYC' });
     expect(events.map(({ type }) => type)).toEqual(['milestone.recorded.v1']);
   });
 
   it.each(['vessel_arrived', 'flight_arrived', 'arrived_at_destination'])('by %s, regardless of the mode', (code) => {
     for (const mode of ['ocean', 'air', 'road', 'rail', 'barge', 'courier', 'multimodal', null] as const) {
-      const scenario = shipment({ mode });
-      scenario.estimate(code, day(21));
+      const scenario = createScenario({ mode });
+      scenario.postEstimate(code, day(21));
       expect(scenario.record.eta).toBe(day(21));
     }
   });
@@ -292,69 +292,69 @@ describe('an estimated arrival sets the eta', () => {
     ['discharged', 'ocean', null],
     ['vessel_berthed', 'ocean', null],
   ] as const)('%s by %s gives %s', (code, mode, eta) => {
-    const scenario = shipment({ mode });
-    scenario.estimate(code, day(21));
+    const scenario = createScenario({ mode });
+    scenario.postEstimate(code, day(21));
     expect(scenario.record.eta).toBe(eta);
   });
 
   it('by rail_arrived also if the last leg goes by rail', () => {
     const scenario = inland();
-    scenario.estimate('rail_arrived', day(26), { location: 'USCHI' });
+    scenario.postEstimate('rail_arrived', day(26), { location: 'USCHI' });
     expect(scenario.record.eta).toBe(day(26));
   });
 
   it('but a planned one does not', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_arrived', day(21), { classifier: 'planned' });
+    scenario.postMilestone('vessel_arrived', day(21), { classifier: 'planned' });
     expect(scenario.record.eta).toBeNull();
   });
 
   it('the newest counts, regardless of its value and source', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(23));
-    scenario.estimate('vessel_arrived', day(21), { source: 'ais' });
+    scenario.postEstimate('vessel_arrived', day(23));
+    scenario.postEstimate('vessel_arrived', day(21), { source: 'ais' });
     expect(scenario.record.eta).toBe(day(21));
-    scenario.estimate('flight_arrived', day(22), { source: 'ais' });
+    scenario.postEstimate('flight_arrived', day(22), { source: 'ais' });
     expect(scenario.record.eta).toBe(day(22));
   });
 
   it('once there is an estimated arrived_at_destination, the others leave eta alone', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(20));
-    scenario.estimate('arrived_at_destination', day(24));
-    scenario.estimate('vessel_arrived', day(21));
+    scenario.postEstimate('vessel_arrived', day(20));
+    scenario.postEstimate('arrived_at_destination', day(24));
+    scenario.postEstimate('vessel_arrived', day(21));
     expect(scenario.record.eta).toBe(day(24));
-    scenario.estimate('arrived_at_destination', day(25));
+    scenario.postEstimate('arrived_at_destination', day(25));
     expect(scenario.record.eta).toBe(day(25));
   });
 
   it('but not if it is at a stop on the way', () => {
     const scenario = inland();
-    scenario.estimate('arrived_at_destination', day(5), { location: 'SGSIN' });
-    scenario.estimate('vessel_arrived', day(30), { location: 'USCHI' });
+    scenario.postEstimate('arrived_at_destination', day(5), { location: 'SGSIN' });
+    scenario.postEstimate('vessel_arrived', day(30), { location: 'USCHI' });
     expect(scenario.record.eta).toBe(day(30));
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([day(5), null, day(30)]);
   });
 
   it('nor for legs', () => {
     const scenario = inland();
-    scenario.estimate('arrived_at_destination', day(30));
-    scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' });
+    scenario.postEstimate('arrived_at_destination', day(30));
+    scenario.postEstimate('vessel_arrived', day(20), { location: 'USLAX' });
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([null, day(20), day(30)]);
   });
 
   it('a correction of the newest changes it', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
-    scenario.estimate('vessel_arrived', day(22), { source: 'ais' });
-    scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+    scenario.postEstimate('vessel_arrived', day(20), { external_id: 'EV-1' });
+    scenario.postEstimate('vessel_arrived', day(22), { source: 'ais' });
+    scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1' });
     expect(scenario.record.eta).toBe(day(21));
   });
 
   it('original_eta stays the first known one', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(20));
-    scenario.estimate('vessel_arrived', day(25));
+    scenario.postEstimate('vessel_arrived', day(20));
+    scenario.postEstimate('vessel_arrived', day(25));
     expect(scenario.record.original_eta).toBe(day(20));
   });
 });
@@ -362,33 +362,33 @@ describe('an estimated arrival sets the eta', () => {
 describe('where estimates name containers', () => {
   it('uses the latest of each container’s newest one', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.estimate('vessel_arrived', day(20), box(CONTAINER_A));
-    scenario.estimate('vessel_arrived', day(24), box(CONTAINER_B));
+    scenario.postEstimate('vessel_arrived', day(20), box(CONTAINER_A));
+    scenario.postEstimate('vessel_arrived', day(24), box(CONTAINER_B));
     expect(scenario.record.eta).toBe(day(24));
-    scenario.estimate('vessel_arrived', day(25), box(CONTAINER_A));
+    scenario.postEstimate('vessel_arrived', day(25), box(CONTAINER_A));
     expect(scenario.record.eta).toBe(day(25));
-    scenario.estimate('vessel_arrived', day(19), box(CONTAINER_A));
+    scenario.postEstimate('vessel_arrived', day(19), box(CONTAINER_A));
     expect(scenario.record.eta).toBe(day(24));
-    scenario.estimate('vessel_arrived', day(18), box(CONTAINER_B));
+    scenario.postEstimate('vessel_arrived', day(18), box(CONTAINER_B));
     expect(scenario.record.eta).toBe(day(19));
   });
 
   it('one that names none applies to each container', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B, CONTAINER_C] });
-    scenario.estimate('vessel_arrived', day(24), box(CONTAINER_B));
-    scenario.estimate('vessel_arrived', day(22));
+    scenario.postEstimate('vessel_arrived', day(24), box(CONTAINER_B));
+    scenario.postEstimate('vessel_arrived', day(22));
     expect(scenario.record.eta).toBe(day(22));
-    scenario.estimate('vessel_arrived', day(20), box(CONTAINER_A));
+    scenario.postEstimate('vessel_arrived', day(20), box(CONTAINER_A));
     expect(scenario.record.eta).toBe(day(22));
   });
 
   it('ignores those of a removed container', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B], eta: day(15) });
-    scenario.estimate('vessel_arrived', day(20), box(CONTAINER_A));
-    scenario.estimate('vessel_arrived', day(24), box(CONTAINER_B));
-    scenario.upsert({ container_numbers: [CONTAINER_A] });
+    scenario.postEstimate('vessel_arrived', day(20), box(CONTAINER_A));
+    scenario.postEstimate('vessel_arrived', day(24), box(CONTAINER_B));
+    scenario.upsertShipment({ container_numbers: [CONTAINER_A] });
     expect(scenario.record.eta).toBe(day(20));
-    scenario.upsert({ container_numbers: [CONTAINER_C] });
+    scenario.upsertShipment({ container_numbers: [CONTAINER_C] });
     expect(scenario.record.eta).toBe(day(15));
   });
 });
@@ -396,7 +396,7 @@ describe('where estimates name containers', () => {
 describe('a port of a leg that no table knows', () => {
   /** An IATA city code, which tables of airports do not contain. */
   const viaLondon = () =>
-    shipment({
+    createScenario({
       mode: 'air',
       legs: [
         createLegFields({ origin_port: 'SIN', destination_port: 'LON', etd: day(1), eta: day(2) }),
@@ -406,8 +406,8 @@ describe('a port of a leg that no table knows', () => {
 
   it('counts as a place: its estimates are only for its legs', () => {
     const scenario = viaLondon();
-    scenario.estimate('flight_arrived', day(6), { location: 'LON' });
-    scenario.estimate('flight_departed', day(7), { location: 'LON' });
+    scenario.postEstimate('flight_arrived', day(6), { location: 'LON' });
+    scenario.postEstimate('flight_departed', day(7), { location: 'LON' });
     expect(scenario.record).toMatchObject({
       etd: day(1),
       eta: day(4),
@@ -420,8 +420,8 @@ describe('a port of a leg that no table knows', () => {
 
   it('is not where the first leg departs or the last one arrives', () => {
     const scenario = viaLondon();
-    scenario.post('flight_departed', day(3), { location: 'LON' });
-    scenario.post('flight_arrived', day(4), { location: 'LON' });
+    scenario.postMilestone('flight_departed', day(3), { location: 'LON' });
+    scenario.postMilestone('flight_arrived', day(4), { location: 'LON' });
     expect(scenario.record.legs).toMatchObject([
       { atd: null, ata: day(4) },
       { atd: day(3), ata: null },
@@ -432,67 +432,67 @@ describe('a port of a leg that no table knows', () => {
 describe('nothing changes eta after ata', () => {
   it('not an estimate', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.estimate('vessel_arrived', day(23));
+    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', day(23));
     expect(scenario.record).toMatchObject({ eta: day(20), ata: day(21), legs: [{ eta: day(20) }] });
   });
 
   it('but the removal of the container that set it', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.estimate('vessel_arrived', day(20), { ...box(CONTAINER_A), reported_at: day(10) });
-    scenario.estimate('vessel_arrived', day(24), { ...box(CONTAINER_B), reported_at: day(10) });
-    scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', day(20), { ...box(CONTAINER_A), reported_at: day(10) });
+    scenario.postEstimate('vessel_arrived', day(24), { ...box(CONTAINER_B), reported_at: day(10) });
+    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
     expect(scenario.record.eta).toBe(day(24));
-    scenario.upsert({ container_numbers: [CONTAINER_A] });
+    scenario.upsertShipment({ container_numbers: [CONTAINER_A] });
     expect(scenario.record.eta).toBe(day(20));
   });
 
   it('until the arrival is retracted', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.post('vessel_arrived', day(21), { external_id: 'EV-1' });
-    scenario.estimate('vessel_arrived', day(23));
-    scenario.post('vessel_departed', day(21), { external_id: 'EV-1' });
+    scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-1' });
+    scenario.postEstimate('vessel_arrived', day(23));
+    scenario.postMilestone('vessel_departed', day(21), { external_id: 'EV-1' });
     expect(scenario.record).toMatchObject({ ata: null, eta: day(23) });
   });
 
   it('of a leg, after that leg’s', () => {
     const scenario = inland();
-    scenario.estimate('vessel_arrived', day(20), { location: 'USLAX', reported_at: day(10) });
-    scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.estimate('vessel_arrived', day(23), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', day(20), { location: 'USLAX', reported_at: day(10) });
+    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', day(23), { location: 'USLAX' });
     expect(scenario.record.legs[1]).toMatchObject({ eta: day(20), ata: day(21) });
   });
 
   it('nor an upsert, which is still remembered', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.post('vessel_arrived', day(21), { external_id: 'EV-1' });
-    expect(listEventTypes(scenario.upsert({ eta: day(22) }))).toEqual(['shipment.updated.v1']);
+    scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-1' });
+    expect(listEventTypes(scenario.upsertShipment({ eta: day(22) }))).toEqual(['shipment.updated.v1']);
     expect(scenario.record.eta).toBe(day(20));
-    expect(scenario.upsert({ eta: day(22) }).outcome).toBe('unchanged');
-    scenario.post('vessel_departed', day(21), { external_id: 'EV-1' });
+    expect(scenario.upsertShipment({ eta: day(22) }).outcome).toBe('unchanged');
+    scenario.postMilestone('vessel_departed', day(21), { external_id: 'EV-1' });
     expect(scenario.record).toMatchObject({ ata: null, eta: day(22) });
   });
 
   it('also if there was none before', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_arrived', day(21));
-    scenario.upsert({ eta: day(22) });
+    scenario.postMilestone('vessel_arrived', day(21));
+    scenario.upsertShipment({ eta: day(22) });
     expect(scenario.record).toMatchObject({ eta: null, original_eta: null });
   });
 
   it('nor legs', () => {
     const scenario = createVoyage({ legs: [createLegFields({ destination_port: 'USLAX', eta: day(20) })] });
-    scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.upsert({ legs: [createLegFields({ destination_port: 'USLAX', eta: day(22) })] });
+    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.upsertShipment({ legs: [createLegFields({ destination_port: 'USLAX', eta: day(22) })] });
     expect(scenario.record).toMatchObject({ eta: day(20), legs: [{ eta: day(22) }] });
   });
 
   it('but the client may set etd after the departure', () => {
     const scenario = createVoyage({ etd: day(1) });
-    scenario.post('vessel_departed', day(2));
-    scenario.upsert({ etd: day(3) });
+    scenario.postMilestone('vessel_departed', day(2));
+    scenario.upsertShipment({ etd: day(3) });
     expect(scenario.record.etd).toBe(day(3));
-    scenario.estimate('vessel_departed', day(4));
+    scenario.postEstimate('vessel_departed', day(4));
     expect(scenario.record.etd).toBe(day(3));
   });
 });
@@ -529,31 +529,34 @@ describe('upserts, legs and estimates are statements of eta: the newest valid on
   ])('%s', (_, steps, eta) => {
     const scenario = createVoyage();
     for (const step of steps) {
-      if (typeof step === 'string') scenario.estimate('vessel_arrived', step, { location: 'USLAX' });
-      else scenario.upsert(step);
+      if (typeof step === 'string') scenario.postEstimate('vessel_arrived', step, { location: 'USLAX' });
+      else scenario.upsertShipment(step);
     }
     expect(scenario.record.eta).toBe(eta);
-    scenario.post('gated_in', day(1));
+    scenario.postMilestone('gated_in', day(1));
     expect(scenario.record.eta).toBe(eta);
   });
 
   it('a correction that keeps its time is not a new statement', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-1' });
-    scenario.upsert({ eta: day(20) });
-    expect(scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-1', note: 'late' }).outcome).toBe(
+    scenario.postEstimate('vessel_arrived', day(22), { external_id: 'EV-1' });
+    scenario.upsertShipment({ eta: day(20) });
+    expect(scenario.postEstimate('vessel_arrived', day(22), { external_id: 'EV-1', note: 'late' }).outcome).toBe(
       'corrected',
     );
     expect(scenario.record.eta).toBe(day(20));
-    scenario.estimate('vessel_arrived', day(23), { external_id: 'EV-1' });
+    scenario.postEstimate('vessel_arrived', day(23), { external_id: 'EV-1' });
     expect(scenario.record.eta).toBe(day(23));
   });
 
   it('nor does it make a superseded one current', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-1' });
-    scenario.estimate('vessel_arrived', day(24), { external_id: 'EV-2' });
-    const { milestone, events } = scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-1', note: 'late' });
+    scenario.postEstimate('vessel_arrived', day(22), { external_id: 'EV-1' });
+    scenario.postEstimate('vessel_arrived', day(24), { external_id: 'EV-2' });
+    const { milestone, events } = scenario.postEstimate('vessel_arrived', day(22), {
+      external_id: 'EV-1',
+      note: 'late',
+    });
     expect(milestone).toMatchObject({ revision: 2, note: 'late', superseded_at: expect.any(String) });
     expect(events).toMatchObject([{ type: 'milestone.corrected.v1', data: { supersedes: [], restores: [] } }]);
     expect(scenario.record.eta).toBe(day(24));
@@ -563,21 +566,21 @@ describe('upserts, legs and estimates are statements of eta: the newest valid on
 describe('an estimated departure sets etd likewise', () => {
   it.each([null, 'Yangshan', 'CNSHA'])('when located at %j', (location) => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_departed', day(3), { location });
+    scenario.postEstimate('vessel_departed', day(3), { location });
     expect(scenario.record).toMatchObject({ etd: day(3), legs: [{ etd: day(3) }] });
   });
 
   it('located elsewhere sets that leg’s', () => {
     const scenario = inland({ etd: day(1) });
-    scenario.estimate('transshipment_departed', day(8), { location: 'SGSIN' });
+    scenario.postEstimate('transshipment_departed', day(8), { location: 'SGSIN' });
     expect(scenario.record.etd).toBe(day(1));
     expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([null, day(8), null]);
   });
 
   it('while no actual one exists', () => {
     const scenario = createVoyage({ etd: day(1) });
-    scenario.post('vessel_departed', day(2));
-    scenario.estimate('vessel_departed', day(3));
+    scenario.postMilestone('vessel_departed', day(2));
+    scenario.postEstimate('vessel_departed', day(3));
     expect(scenario.record.etd).toBe(day(1));
   });
 
@@ -585,16 +588,16 @@ describe('an estimated departure sets etd likewise', () => {
     ['road', day(3)],
     ['ocean', null],
   ] as const)('a pick-up by %s gives %s', (mode, etd) => {
-    const scenario = shipment({ mode });
-    scenario.estimate('picked_up', day(3));
+    const scenario = createScenario({ mode });
+    scenario.postEstimate('picked_up', day(3));
     expect(scenario.record.etd).toBe(etd);
   });
 
   it('uses the latest of each container’s newest one', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.estimate('vessel_departed', day(3), box(CONTAINER_A));
-    scenario.estimate('vessel_departed', day(5), box(CONTAINER_B));
-    scenario.estimate('vessel_departed', day(4), box(CONTAINER_A));
+    scenario.postEstimate('vessel_departed', day(3), box(CONTAINER_A));
+    scenario.postEstimate('vessel_departed', day(5), box(CONTAINER_B));
+    scenario.postEstimate('vessel_departed', day(4), box(CONTAINER_A));
     expect(scenario.record.etd).toBe(day(5));
   });
 });
@@ -602,22 +605,22 @@ describe('an estimated departure sets etd likewise', () => {
 describe('legs set by the client', () => {
   it('restart: earlier estimates no longer count for them', () => {
     const scenario = inland();
-    scenario.estimate('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.upsert({
+    scenario.postEstimate('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.upsertShipment({
       legs: [
         createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX', eta: day(19) }),
         createLegFields({ destination_port: 'USCHI' }),
       ],
     });
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([day(19), null]);
-    scenario.estimate('vessel_arrived', day(22), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', day(22), { location: 'USLAX' });
     expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([day(22), null]);
   });
 
   it('keep the times that milestones give them', () => {
     const scenario = inland();
-    scenario.post('vessel_departed', day(1), { location: 'CNSHA' });
-    scenario.upsert({
+    scenario.postMilestone('vessel_departed', day(1), { location: 'CNSHA' });
+    scenario.upsertShipment({
       legs: [
         createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
         createLegFields({ destination_port: 'USCHI' }),
@@ -628,7 +631,7 @@ describe('legs set by the client', () => {
 
   it('when removed, leave the leg from origin to destination', () => {
     const scenario = inland({ eta: day(30) });
-    scenario.upsert({ legs: [] });
+    scenario.upsertShipment({ legs: [] });
     expect(scenario.record.legs).toMatchObject([{ origin_port: 'CNSHA', destination_port: 'USCHI', eta: day(30) }]);
   });
 
@@ -638,7 +641,7 @@ describe('legs set by the client', () => {
   ];
 
   it('give the shipment the ports and times that it does not have itself', () => {
-    const scenario = shipment({ legs: ends() });
+    const scenario = createScenario({ legs: ends() });
     expect(scenario.record).toMatchObject({
       origin_port: 'CNSHA',
       etd: day(1),
@@ -647,15 +650,15 @@ describe('legs set by the client', () => {
       original_eta: day(20),
     });
     const own = { origin_port: 'CNNGB', etd: day(2), destination_port: 'USCHI', eta: day(22) };
-    const given = shipment({ legs: ends(), ...own });
+    const given = createScenario({ legs: ends(), ...own });
     expect(given.record).toMatchObject({ ...own, original_eta: day(22) });
-    const some = shipment({ legs: ends(), origin_port: 'CNNGB', eta: day(22) });
+    const some = createScenario({ legs: ends(), origin_port: 'CNNGB', eta: day(22) });
     expect(some.record).toMatchObject({ origin_port: 'CNNGB', etd: day(1), destination_port: 'USLAX', eta: day(22) });
   });
 
   it('do so on an existing shipment, as one change', () => {
-    const scenario = shipment();
-    const decision = scenario.upsert({ legs: ends() });
+    const scenario = createScenario();
+    const decision = scenario.upsertShipment({ legs: ends() });
     expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       origin_port: { from: null, to: 'CNSHA' },
       destination_port: { from: null, to: 'USLAX' },
@@ -663,12 +666,12 @@ describe('legs set by the client', () => {
       eta: { from: null, to: day(20) },
       original_eta: { from: null, to: day(20) },
     });
-    expect(scenario.upsert({ legs: ends() })).toMatchObject({ outcome: 'unchanged', events: [] });
+    expect(scenario.upsertShipment({ legs: ends() })).toMatchObject({ outcome: 'unchanged', events: [] });
   });
 
   it('change these, but not those that were given', () => {
-    const scenario = shipment({ legs: ends(), origin_port: 'CNSHA' });
-    scenario.upsert({
+    const scenario = createScenario({ legs: ends(), origin_port: 'CNSHA' });
+    scenario.upsertShipment({
       legs: [createLegFields({ origin_port: 'CNNGB', destination_port: 'USNYC', etd: day(3), eta: day(25) })],
     });
     expect(scenario.record).toMatchObject({
@@ -678,25 +681,25 @@ describe('legs set by the client', () => {
       eta: day(25),
       original_eta: day(20),
     });
-    scenario.upsert({ legs: [] });
+    scenario.upsertShipment({ legs: [] });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: null, etd: null, eta: null });
   });
 
   it('given later with the values of the legs are stored but not announced', () => {
-    const scenario = shipment({ legs: ends() });
-    const decision = scenario.upsert({ destination_port: 'USLAX', origin_port: 'CNSHA' });
+    const scenario = createScenario({ legs: ends() });
+    const decision = scenario.upsertShipment({ destination_port: 'USLAX', origin_port: 'CNSHA' });
     expect(listEventTypes(decision)).toEqual(['shipment.ports_given.v1']);
-    scenario.upsert({ legs: [createLegFields({ origin_port: 'CNNGB', destination_port: 'USNYC' })] });
+    scenario.upsertShipment({ legs: [createLegFields({ origin_port: 'CNNGB', destination_port: 'USNYC' })] });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USLAX' });
-    scenario.upsert({ origin_port: null });
+    scenario.upsertShipment({ origin_port: null });
     expect(scenario.record).toMatchObject({ origin_port: 'CNNGB', destination_port: 'USLAX' });
   });
 
   it('share estimates of departure and arrival at their ends with the shipment', () => {
-    const scenario = shipment({ legs: ends() });
-    scenario.estimate('vessel_departed', day(2), { location: 'CNSHA' });
-    scenario.estimate('vessel_arrived', day(6), { location: 'SGSIN' });
-    scenario.estimate('vessel_arrived', day(22), { location: 'USLAX' });
+    const scenario = createScenario({ legs: ends() });
+    scenario.postEstimate('vessel_departed', day(2), { location: 'CNSHA' });
+    scenario.postEstimate('vessel_arrived', day(6), { location: 'SGSIN' });
+    scenario.postEstimate('vessel_arrived', day(22), { location: 'USLAX' });
     expect(scenario.record).toMatchObject({ etd: day(2), eta: day(22), original_eta: day(20) });
     expect(scenario.record.legs.map(({ etd, eta }) => [etd, eta])).toEqual([
       [day(2), day(6)],
@@ -705,24 +708,26 @@ describe('legs set by the client', () => {
   });
 
   it('change its etd after the departure like the client’s own', () => {
-    const scenario = shipment({ legs: ends() });
-    scenario.post('vessel_departed', day(2), { location: 'CNSHA' });
-    scenario.estimate('vessel_departed', day(4), { location: 'CNSHA' });
+    const scenario = createScenario({ legs: ends() });
+    scenario.postMilestone('vessel_departed', day(2), { location: 'CNSHA' });
+    scenario.postEstimate('vessel_departed', day(4), { location: 'CNSHA' });
     expect(scenario.record.etd).toBe(day(1));
-    scenario.upsert({ legs: ends({ etd: day(3) }) });
+    scenario.upsertShipment({ legs: ends({ etd: day(3) }) });
     expect(scenario.record.etd).toBe(day(3));
-    scenario.post('in_transit_checkpoint', day(4));
+    scenario.postMilestone('in_transit_checkpoint', day(4));
     expect(scenario.record.etd).toBe(day(3));
   });
 
   it('warn if the shipment arrives before it departs', () => {
-    const scenario = shipment();
+    const scenario = createScenario();
     const crossed = [createLegFields({ etd: day(9) }), createLegFields({ eta: day(8) })];
-    expect(scenario.upsert({ legs: crossed }).warnings).toMatchObject([{ code: 'eta_before_etd', param: 'eta' }]);
+    expect(scenario.upsertShipment({ legs: crossed }).warnings).toMatchObject([
+      { code: 'eta_before_etd', param: 'eta' },
+    ]);
   });
 
   it('count from the next upsert on for shipments stored before ports followed legs', () => {
-    const scenario = shipment({ house_bill: 'HB', legs: ends() });
+    const scenario = createScenario({ house_bill: 'HB', legs: ends() });
     const [created] = scenario.events;
     if (created?.type !== 'shipment.created.v1') throw new Error('no creation');
     const { shipment: record } = created.data;
@@ -730,26 +735,26 @@ describe('legs set by the client', () => {
     const old = { ...created, data: { ...created.data, shipment: before } };
     scenario.events.splice(0, scenario.events.length, old);
     scenario.state = evolve(undefined, old);
-    scenario.post('gated_in', day(1));
+    scenario.postMilestone('gated_in', day(1));
     expect(scenario.record.origin_port).toBeNull();
-    scenario.upsert({ house_bill: 'HB' });
+    scenario.upsertShipment({ house_bill: 'HB' });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USLAX' });
-    scenario.upsert({ legs: [createLegFields({ origin_port: 'CNNGB' })] });
+    scenario.upsertShipment({ legs: [createLegFields({ origin_port: 'CNNGB' })] });
     expect(scenario.record).toMatchObject({ origin_port: 'CNNGB', destination_port: null });
   });
 
   it('give the shipment its ports if it has none', () => {
-    const scenario = shipment({
+    const scenario = createScenario({
       legs: [
         createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
         createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
       ],
     });
-    scenario.post('vessel_arrived', day(5), { location: 'SGSIN' });
+    scenario.postMilestone('vessel_arrived', day(5), { location: 'SGSIN' });
     expect(scenario.record.status).toBe('in_transit');
-    scenario.post('vessel_departed', day(22), { location: 'USLAX' });
+    scenario.postMilestone('vessel_departed', day(22), { location: 'USLAX' });
     expect(scenario.record.atd).toBeNull();
-    scenario.estimate('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', day(21), { location: 'USLAX' });
     expect(scenario.record.eta).toBe(day(21));
   });
 });

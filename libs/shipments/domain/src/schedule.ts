@@ -18,16 +18,22 @@ import {
   readEstimatedTime,
   type RuleListener,
 } from './estimates.ts';
-import type { LegTimesWritten } from './events/event-data.ts';
+import type { LegTimeRevisions } from './events/event-data.ts';
 import { getPrecision, placeTime, type StatedTime, toScheduledTimes, toStatedTime } from './local-time.ts';
 import { isDeparture } from './milestone-meaning.ts';
 import { compareReports } from './reports.ts';
 import { createLeg, type Route } from './route.ts';
-import { type ClientSchedule, type ClientValue, findTimeGiven, getOccurredAt, type TimelineEntry } from './state.ts';
+import {
+  type ClientSchedule,
+  type ClientValue,
+  findTimeOfClientValue,
+  getOccurredAt,
+  type TimelineEntry,
+} from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
 /** Revisions that are lower than the revisions of all events. */
-const REVISIONS_BEFORE_ALL: LegTimesWritten = { etd: -1, eta: -1 };
+const LOWEST_LEG_TIME_REVISIONS: LegTimeRevisions = { etd: -1, eta: -1 };
 
 /** A time of the shipment, with the rule and the milestone that set it. */
 export interface DecidedTime extends StatedTime {
@@ -96,14 +102,14 @@ export function decideTimes(
       for (const entry of analysis.estimates.filter(isTooLate)) listener(entry, 'actual_time_known');
     }
     const counting = kind.selectEstimates(history.listReportedUntil(actual)).filter(matches);
-    const given = { value, written, at: findTimeGiven(schedule, written) };
+    const given = { value, written, at: findTimeOfClientValue(schedule, written) };
     return placeTime(chooseNewestTime(counting, given, containers, listener), port, route);
   };
   const { value: sent, written: legsWritten } = schedule.legs;
   const visited = matchLegs(analysis, sent, { atd: atd.value, ata: ata.value }, arrived);
   const weighed = visited.map(({ leg, isOrigin, isDestination, actual }, index) => {
     const [isFirst, isLast] = [index === 0, index === sent.length - 1];
-    const written = legsWritten[index] ?? REVISIONS_BEFORE_ALL;
+    const written = legsWritten[index] ?? LOWEST_LEG_TIME_REVISIONS;
     const isLeaving = (entry: TimelineEntry) =>
       isOrigin(entry) || (isFirst && isAtPortOrUnknown(entry, route, route.starts));
     const isReaching = (entry: TimelineEntry) => isDestination(entry) || (isLast && isForShipment(entry));
@@ -181,13 +187,13 @@ function chooseActualTime(atPort: TimelineEntry | undefined, other: TimelineEntr
 const UNKNOWN_TIME: DecidedTime = { value: null, day: null, rule: 'unknown', milestone: null, estimate: null };
 
 /** A time that the client gave. */
-interface GivenTime extends ClientValue<TimeOrDay | null> {
+interface ClientGivenTime extends ClientValue<TimeOrDay | null> {
   /** Time when the client gave it; empty if the client created the shipment with it. */
   readonly at: Timestamp;
 }
 
 /** Returns true if the estimate was reported after the client gave its value. */
-function isNewerThan({ milestone, written }: TimelineEntry, given: GivenTime): boolean {
+function isNewerThan({ milestone, written }: TimelineEntry, given: ClientGivenTime): boolean {
   return milestone.reported_at === given.at ? written > given.written : milestone.reported_at > given.at;
 }
 
@@ -198,7 +204,7 @@ function isNewerThan({ milestone, written }: TimelineEntry, given: GivenTime): b
  */
 function chooseNewestTime(
   estimates: readonly TimelineEntry[],
-  given: GivenTime,
+  given: ClientGivenTime,
   containers: readonly string[],
   onEstimate: RuleListener | undefined,
 ): DecidedTime {
@@ -207,8 +213,8 @@ function chooseNewestTime(
   for (const entry of estimates) {
     if (!isNewerThan(entry, given)) continue;
     const number = entry.milestone.container_number;
-    if (number === null) unnamed = chooseNewer(unnamed, entry);
-    else named.set(number, chooseNewer(named.get(number), entry));
+    if (number === null) unnamed = chooseNewerEstimate(unnamed, entry);
+    else named.set(number, chooseNewerEstimate(named.get(number), entry));
   }
   const weighed =
     named.size === 0 ? [unnamed] : containers.map((number) => chooseNewerEntry(unnamed, named.get(number)));
@@ -225,7 +231,7 @@ function chooseNewestTime(
 
 function findEstimateRule(
   entry: TimelineEntry,
-  given: GivenTime,
+  given: ClientGivenTime,
   { weighed, chosen }: { readonly weighed: readonly unknown[]; readonly chosen: TimelineEntry | undefined },
 ): MilestoneRule {
   if (entry === chosen) return 'newest_estimate';
@@ -239,10 +245,10 @@ function chooseLaterEstimate(a: TimelineEntry | undefined, b: TimelineEntry | un
 }
 
 function chooseNewerEntry(a: TimelineEntry | undefined, b: TimelineEntry | undefined): TimelineEntry | undefined {
-  return b === undefined ? a : chooseNewer(a, b);
+  return b === undefined ? a : chooseNewerEstimate(a, b);
 }
 
-function chooseNewer(a: TimelineEntry | undefined, b: TimelineEntry): TimelineEntry {
+function chooseNewerEstimate(a: TimelineEntry | undefined, b: TimelineEntry): TimelineEntry {
   return a !== undefined && compareReports(a.milestone, b.milestone) > 0 ? a : b;
 }
 

@@ -12,7 +12,7 @@ import type {
   GivenPorts,
   LastSentValues,
   EstimateReport,
-  LegTimesWritten,
+  LegTimeRevisions,
   Overridden,
   ScheduleFields,
   ReceivedObject,
@@ -74,7 +74,7 @@ export interface ClientValue<T> {
 /** The client's last legs, with the revisions of the events that set their times. */
 interface ClientLegs {
   readonly value: readonly LegFields[];
-  readonly written: readonly LegTimesWritten[];
+  readonly written: readonly LegTimeRevisions[];
 }
 
 /** The client's values for fields that estimates also set. */
@@ -91,23 +91,27 @@ export interface ClientSchedule {
 }
 
 /** Returns the time when the client gave a value; empty, and thus before every time, if it created the shipment with it. */
-export function findTimeGiven({ givenAt }: Pick<ClientSchedule, 'givenAt'>, written: number): Timestamp {
+export function findTimeOfClientValue({ givenAt }: Pick<ClientSchedule, 'givenAt'>, written: number): Timestamp {
   return givenAt.get(written) ?? '';
 }
 
 /** Returns true if the client gave a value after a time; for an empty time always. */
-export function isGivenAfter(schedule: Pick<ClientSchedule, 'givenAt'>, written: number, time: Timestamp): boolean {
-  return time === '' || findTimeGiven(schedule, written) > time;
+export function isClientValueGivenAfter(
+  schedule: Pick<ClientSchedule, 'givenAt'>,
+  written: number,
+  time: Timestamp,
+): boolean {
+  return time === '' || findTimeOfClientValue(schedule, written) > time;
 }
 
 /** The original ETA that the client set. */
-export interface GivenOriginalEta {
+export interface ClientOriginalEta {
   /** The value; null if the original ETA is the earliest ETA that was reported. */
   readonly value: TimeOrDay | null;
   /** Time when the client set or reset it; empty if it never did. Earlier reports no longer count. */
   readonly since: Timestamp;
 }
-export const NO_ORIGINAL_ETA: GivenOriginalEta = { value: null, since: '' };
+export const NO_ORIGINAL_ETA: ClientOriginalEta = { value: null, since: '' };
 
 /** Creates the schedule from the first upsert. */
 export function createSchedule({ etd, eta, legs }: LastSentValues, written: number): ClientSchedule {
@@ -145,7 +149,7 @@ export function setSchedule(
   schedule: ClientSchedule,
   fields: ScheduleFields,
   { revision: written, at, keepsEta, originalEtaSince }: ScheduleStatement,
-  legsWritten?: readonly LegTimesWritten[],
+  legsWritten?: readonly LegTimeRevisions[],
 ): ClientSchedule {
   const { etd, eta, legs } = fields;
   if (etd === undefined && eta === undefined && legs === undefined) return schedule;
@@ -157,7 +161,7 @@ export function setSchedule(
   const movesEta = (eta !== undefined || legs !== undefined) && !keepsEta;
   const etaAtArrival = movesEta ? findClientEta(given) : schedule.etaAtArrival;
   const { firstEta: former } = schedule;
-  const isFormer = former !== null && isGivenAfter(schedule, former.written, originalEtaSince);
+  const isFormer = former !== null && isClientValueGivenAfter(schedule, former.written, originalEtaSince);
   const firstEta = isFormer ? former : toFirstEta(etaAtArrival);
   const after = { ...given, etaAtArrival, firstEta };
   const givenAt = new Map([...schedule.givenAt, [written, at]]);
@@ -177,7 +181,7 @@ function keepUsedTimes(
 function setLegs(
   value: readonly LegFields[],
   written: number,
-  legsWritten: readonly LegTimesWritten[] = value.map(() => ({ etd: written, eta: written })),
+  legsWritten: readonly LegTimeRevisions[] = value.map(() => ({ etd: written, eta: written })),
 ): ClientLegs {
   return { value, written: legsWritten };
 }
@@ -208,7 +212,7 @@ export interface ShipmentState {
   readonly sent: LastSentValues;
   /** Ports that the client set for the shipment; null if they equal the ports of the record. */
   readonly ports: GivenPorts | null;
-  readonly originalEta: GivenOriginalEta;
+  readonly originalEta: ClientOriginalEta;
   /** Revision of the event with which the client cancelled it; null if it is not cancelled by the client. */
   readonly cancelled: number | null;
   readonly removedContainers: RemovedContainers;
@@ -258,7 +262,7 @@ export function findCommandRevision(state: ShipmentState, commandId: string): nu
 }
 
 /** Finds the timeline entry of a milestone. @throws DomainError `not_found` if the shipment has no such milestone */
-export function findEntry({ timeline }: ShipmentState, id: string): TimelineEntry {
+export function findTimelineEntry({ timeline }: ShipmentState, id: string): TimelineEntry {
   const entry = timeline.find(({ milestone }) => milestone.id === id);
   if (entry === undefined) throw new DomainError('not_found', 'The milestone does not exist.');
   return entry;

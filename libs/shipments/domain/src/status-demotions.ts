@@ -10,14 +10,14 @@ export interface MilestoneMeaning {
   readonly status: ShipmentStatus | null;
   readonly rule: MilestoneRule;
   /** Kind of the milestone, if other milestones can demote it. */
-  readonly losable?: LosableKind;
+  readonly demotable?: DemotableKind;
 }
 
 /**
  * Times at which milestones of a container demote other milestones. A time before which nothing is demoted is
  * `TIME_BEFORE_ALL`, and one before which everything is demoted is `TIME_AFTER_ALL`.
  */
-export interface TurningPoints {
+export interface DemotionTimes {
   /** Latest departure, and latest departure by rail. */
   readonly departed: Timestamp;
   readonly railDeparted: Timestamp;
@@ -47,9 +47,9 @@ export interface TurningPoints {
 }
 
 /** Returns true if the goods departed from the place of the arrival at the time of the arrival. */
-export function isLeftAtOnce(
+export function isDepartedImmediately(
   { milestone: { occurred_at, location } }: TimelineEntry,
-  { departedFrom }: Pick<TurningPoints, 'departedFrom'>,
+  { departedFrom }: Pick<DemotionTimes, 'departedFrom'>,
   route: Route,
 ): boolean {
   if (location === null || departedFrom.length === 0) return false;
@@ -62,7 +62,7 @@ export function isLeftAtOnce(
  * milestones at the exact time of the turning point are also affected.
  */
 export interface StatusDemotion extends MilestoneMeaning {
-  readonly until: Exclude<keyof TurningPoints, 'departedFrom'>;
+  readonly until: Exclude<keyof DemotionTimes, 'departedFrom'>;
   readonly inclusive: boolean;
 }
 
@@ -126,11 +126,11 @@ export const STATUS_DEMOTIONS = {
   delivered: [{ until: 'returnStarted', inclusive: false, status: 'delivered', rule: 'status_of_code' }],
 } as const satisfies Readonly<Record<string, readonly StatusDemotion[]>>;
 /** Kinds of milestones that other milestones can demote. */
-export type LosableKind = keyof typeof STATUS_DEMOTIONS;
-export const LOSABLE_KINDS = Object.keys(STATUS_DEMOTIONS) as readonly LosableKind[];
+export type DemotableKind = keyof typeof STATUS_DEMOTIONS;
+export const DEMOTABLE_KINDS = Object.keys(STATUS_DEMOTIONS) as readonly DemotableKind[];
 
 /** Statuses of milestones that nothing demotes, by kind. */
-export const UNDEMOTED_STATUSES: Readonly<Record<LosableKind, ShipmentStatus>> = {
+export const UNDEMOTED_STATUSES: Readonly<Record<DemotableKind, ShipmentStatus>> = {
   arrived_anywhere: 'arrived',
   arrived_unlocated: 'arrived',
   available_anywhere: 'available_for_pickup',
@@ -147,7 +147,7 @@ export const UNDEMOTED_STATUSES: Readonly<Record<LosableKind, ShipmentStatus>> =
 /** Returns true if a time is after the turning point of a demotion. */
 export function isAfterDemotion(
   { until, inclusive }: StatusDemotion,
-  points: TurningPoints,
+  points: DemotionTimes,
   occurred_at: Timestamp,
 ): boolean {
   return inclusive ? occurred_at > points[until] : occurred_at >= points[until];
@@ -157,21 +157,21 @@ export function isAfterDemotion(
 export function applyDemotion(
   meaning: MilestoneMeaning,
   entry: TimelineEntry,
-  points: TurningPoints,
+  points: DemotionTimes,
   route: Route,
 ): MilestoneMeaning {
-  const { losable } = meaning;
-  if (losable === undefined) return meaning;
+  const { demotable } = meaning;
+  if (demotable === undefined) return meaning;
   const { occurred_at } = entry.milestone;
-  const stretches: readonly StatusDemotion[] = STATUS_DEMOTIONS[losable];
+  const stretches: readonly StatusDemotion[] = STATUS_DEMOTIONS[demotable];
   const demotion = stretches.find((each) => !isAfterDemotion(each, points, occurred_at));
   if (demotion !== undefined) return demotion;
-  if (losable === 'delivered') return RETURNED_MEANING;
-  return isArrivedKind(losable) && isLeftAtOnce(entry, points, route) ? DEMOTED_BY_DEPARTURE : meaning;
+  if (demotable === 'delivered') return RETURNED_MEANING;
+  return isArrivedKind(demotable) && isDepartedImmediately(entry, points, route) ? DEMOTED_BY_DEPARTURE : meaning;
 }
 
 /** Returns true for arrivals that a departure from the same place at the same time demotes. */
-export function isArrivedKind(kind: LosableKind): boolean {
+export function isArrivedKind(kind: DemotableKind): boolean {
   return kind === 'arrived_anywhere' || kind === 'arrived_unlocated';
 }
 

@@ -5,7 +5,7 @@ import {
   type Milestone,
   type ShipmentRecord,
 } from '@tracking/contracts';
-import type { FormerVersion } from './events/descriptor.ts';
+import type { FormerEventVersion } from './events/descriptor.ts';
 import type { EventMetadata } from './events/event-data.ts';
 import { type ShipmentEvent, type ShipmentEventBody, storedEventDescriptors } from './events/stored-events.ts';
 
@@ -96,7 +96,7 @@ export class UnknownEventTypeError extends Error {
 
 interface EventTypeVersions {
   readonly type: string;
-  readonly formerVersions?: readonly FormerVersion[];
+  readonly formerVersions?: readonly FormerEventVersion[];
 }
 interface StoredBody {
   readonly type: string;

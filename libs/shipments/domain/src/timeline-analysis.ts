@@ -6,7 +6,7 @@ import { findIgnoringRule } from './milestone-meaning.ts';
 import type { Route } from './route.ts';
 import type { DroppedReports, ShipmentState, TimelineEntry } from './state.ts';
 import { chooseLaterEntry, TIME_BEFORE_ALL, MilestoneSummary } from './milestone-summary.ts';
-import type { JourneyTimes } from './trips.ts';
+import type { ExpectedJourneyTimes } from './trips.ts';
 
 /**
  * Analysis of a timeline in one pass. All derived fields of a shipment are computed from the analysis. Its lists are in
@@ -48,7 +48,7 @@ export function analyseTimeline(
   { timeline, droppedEstimates }: Pick<ShipmentState, 'timeline' | 'droppedEstimates'>,
   route: Route,
   containers: readonly string[],
-  times: JourneyTimes,
+  times: ExpectedJourneyTimes,
 ): TimelineAnalysis {
   const present = new Set(containers);
   const classifier = new MilestoneClassifier(route);
@@ -57,7 +57,7 @@ export function analyseTimeline(
     const rule = findIgnoringRule(entry.milestone, present);
     if (rule === 'newer_estimate') sorter.replacedEstimates.push(entry);
     if (rule !== undefined) continue;
-    if (entry.milestone.classifier === 'actual') sorter.addActual(entry, classifier.classifyMilestone(entry));
+    if (entry.milestone.classifier === 'actual') sorter.addActualMilestone(entry, classifier.classifyMilestone(entry));
     else sorter.estimates.push(entry);
   }
   const journey = buildJourney(sorter, route, containers, times);
@@ -69,13 +69,13 @@ export function analyseTimeline(
   );
 }
 
-const NO_REPORTS: readonly DroppedReports[] = [];
+const NO_DROPPED_REPORTS: readonly DroppedReports[] = [];
 
 function listDroppedReports(
   dropped: ShipmentState['droppedEstimates'],
   containers: ReadonlySet<string>,
 ): readonly DroppedReports[] {
-  if (dropped.size === 0) return NO_REPORTS;
+  if (dropped.size === 0) return NO_DROPPED_REPORTS;
   return [...dropped.values()].filter(({ sample }) => findIgnoringRule(sample, containers) === 'newer_estimate');
 }
 
@@ -92,8 +92,8 @@ class MilestoneSorter implements ActualMilestones {
   readonly bookingsCancelled: TimelineEntry[] = [];
   readonly bookingsConfirmed: TimelineEntry[] = [];
 
-  addActual(entry: TimelineEntry, kind: MilestoneKind): void {
-    this.findGroups(entry.milestone.container_number).addMilestone(entry, kind);
+  addActualMilestone(entry: TimelineEntry, kind: MilestoneKind): void {
+    this.findContainerGroups(entry.milestone.container_number).addMilestone(entry, kind);
     if (kind.isLegDeparture) {
       this.legDepartures.push(entry);
       if (kind.isDeparture) this.departures.push(entry);
@@ -107,7 +107,7 @@ class MilestoneSorter implements ActualMilestones {
     if (kind.rules.takes_back === 'cancellation') this.bookingsConfirmed.push(entry);
   }
 
-  private findGroups(container: string | null): MilestoneGroups {
+  private findContainerGroups(container: string | null): MilestoneGroups {
     if (container === null) return this.unnamed;
     let groups = this.named.get(container);
     if (groups === undefined) {
@@ -125,11 +125,11 @@ function summariseJourney(
   sorted: MilestoneSorter,
   journey: Journey,
   { route, droppedReports }: Pick<TimelineAnalysis, 'route' | 'droppedReports'>,
-  { etd, created_at }: JourneyTimes,
+  { etd, created_at }: ExpectedJourneyTimes,
 ): TimelineAnalysis {
-  const { asides } = journey;
+  const { excluded } = journey;
   const listCounting = (entries: SortedEntries) =>
-    asides.size === 0 ? entries : entries.filter((entry) => !asides.has(entry));
+    excluded.size === 0 ? entries : entries.filter((entry) => !excluded.has(entry));
   const confirmed = listCounting(sorted.bookingsConfirmed).at(-1)?.milestone.occurred_at ?? TIME_BEFORE_ALL;
   const cancelled = listCounting(sorted.bookingsCancelled);
   const unnamed = journey.unnamed.isEmpty ? EMPTY_SUMMARY : new MilestoneSummary(journey.unnamed, route.destination);

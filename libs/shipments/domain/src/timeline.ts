@@ -2,7 +2,7 @@ import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
 import { isDroppedReport } from './dropped-estimates.ts';
 import type { EstimateReport, Overridden } from './events/event-data.ts';
-import { isFeedSource, isOverridden, restoreLastSentContent, applyOverridden } from './last-sent.ts';
+import { isFeedSource, hasOverriddenValues, restoreLastSentContent, applyOverriddenValues } from './last-sent.ts';
 import { compareReportTimes, isSameStatement, listEstimates } from './reports.ts';
 import { type ShipmentState, type TimelineEntry, compareMilestones } from './state.ts';
 
@@ -46,8 +46,8 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
   insertEntry(timeline, {
     milestone,
     recorded: previous === undefined || becameActual ? revision : previous.recorded,
-    written: previous !== undefined && isStatedBefore(previous.milestone, milestone) ? previous.written : revision,
-    overridden: addOverriddenReportTime(applyOverridden(previous, overridden), previous),
+    written: previous !== undefined && keepsStatement(previous.milestone, milestone) ? previous.written : revision,
+    overridden: addOverriddenReportTime(applyOverriddenValues(previous, overridden), previous),
     formerReports:
       previous === undefined ? NO_FORMER_REPORTS : addFormerReport(previous, milestone, changes.formerReport),
   });
@@ -61,7 +61,7 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
  */
 export function addReportTime(milestone: Milestone, previous: Milestone | undefined, at: Timestamp): Milestone {
   if ((milestone as Partial<Milestone>).reported_at !== undefined) return milestone;
-  const isSame = previous !== undefined && isStatedBefore(previous, milestone);
+  const isSame = previous !== undefined && keepsStatement(previous, milestone);
   return { ...milestone, reported_at: isSame ? previous.reported_at : at };
 }
 
@@ -70,7 +70,7 @@ export function addReportTime(milestone: Milestone, previous: Milestone | undefi
  * time, they were reported when the milestone had last been stated before the person overrode them.
  */
 function addOverriddenReportTime(overridden: Overridden, previous: TimelineEntry | undefined): Overridden {
-  if (previous === undefined || !isOverridden({ overridden }) || overridden.reported_at !== undefined)
+  if (previous === undefined || !hasOverriddenValues({ overridden }) || overridden.reported_at !== undefined)
     return overridden;
   return { ...overridden, reported_at: previous.overridden.reported_at ?? previous.milestone.reported_at };
 }
@@ -79,7 +79,7 @@ function addOverriddenReportTime(overridden: Overridden, previous: TimelineEntry
  * Returns true if a change of a milestone keeps its classifier, time, place and source, so that the time at which these
  * values were first reported stays valid.
  */
-function isStatedBefore(previous: Milestone, milestone: Milestone): boolean {
+function keepsStatement(previous: Milestone, milestone: Milestone): boolean {
   return isSameStatement(previous, milestone) && !isCurrentAgain(previous, milestone);
 }
 
@@ -178,15 +178,15 @@ export function findDuplicate(
   const byId = findByExternalId(timeline, input);
   if (byId !== undefined) {
     const isOfPeople = !isFeedSource(restoreLastSentContent(byId).source);
-    return (isOfPeople ? findOverridden(timeline, input) : undefined) ?? { entry: byId, by: 'external_id' };
+    return (isOfPeople ? findOverriddenRepetition(timeline, input) : undefined) ?? { entry: byId, by: 'external_id' };
   }
   const byContent = findByContent(timeline, input);
   if (byContent !== undefined) return { entry: byContent, by: 'content' };
-  return findOverridden(timeline, input) ?? findDropped(timeline, droppedEstimates, input);
+  return findOverriddenRepetition(timeline, input) ?? findDroppedRepetition(timeline, droppedEstimates, input);
 }
 
 /** A person's estimate without `reported_at` does not repeat a dropped one, because people state what is true now. */
-function findDropped(
+function findDroppedRepetition(
   timeline: readonly TimelineEntry[],
   droppedEstimates: ShipmentState['droppedEstimates'],
   input: MilestoneInput,
@@ -197,7 +197,10 @@ function findDropped(
   return entry && { entry, by: 'dropped' };
 }
 
-function findOverridden(timeline: readonly TimelineEntry[], input: MilestoneInput): RepeatedMilestone | undefined {
+function findOverriddenRepetition(
+  timeline: readonly TimelineEntry[],
+  input: MilestoneInput,
+): RepeatedMilestone | undefined {
   if (!isFeedSource(input.source)) return undefined;
   const entry = timeline.find((each) => isRepeatOfLastSent(each, input));
   return entry && { entry, by: 'overridden' };
@@ -213,7 +216,7 @@ function findByExternalId(timeline: readonly TimelineEntry[], input: MilestoneIn
   for (const entry of timeline) {
     if (entry.milestone.retracted_at !== null) continue;
     if (hasSameExternalId(entry.milestone, input)) return entry;
-    if (formerly === undefined && isOverridden(entry) && hasSameExternalId(restoreLastSentContent(entry), input))
+    if (formerly === undefined && hasOverriddenValues(entry) && hasSameExternalId(restoreLastSentContent(entry), input))
       formerly = entry;
   }
   return isFeedSource(input.source) ? formerly : undefined;
@@ -259,5 +262,5 @@ function isOtherReport(milestone: Milestone, { classifier, reported_at }: Milest
  */
 export function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput): boolean {
   const { retracted_at } = entry.milestone;
-  return (retracted_at !== null || isOverridden(entry)) && isSameStatement(restoreLastSentContent(entry), input);
+  return (retracted_at !== null || hasOverriddenValues(entry)) && isSameStatement(restoreLastSentContent(entry), input);
 }

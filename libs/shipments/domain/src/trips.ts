@@ -13,7 +13,7 @@ import type { TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
 
 /** Fields of the shipment that decide which trip of a container belongs to it. */
-export interface JourneyTimes {
+export interface ExpectedJourneyTimes {
   /** Expected departure as the client gave it; the start of the day if it is a day. */
   readonly etd: Timestamp | null;
   /** The expected departure; the end of the day if it is a day. */
@@ -46,27 +46,27 @@ export class TripSelection {
     private readonly own: MilestoneGroups,
     private readonly unnamed: MilestoneGroups,
     private readonly route: Route,
-    private readonly times: JourneyTimes,
+    private readonly times: ExpectedJourneyTimes,
   ) {
     this.unnamedMovements = selectGroups([unnamed], ({ isLoadedMovement }) => isLoadedMovement);
   }
 
   /**
-   * Puts the milestones of other trips aside, and those of a container that was returned without having been used.
+   * Excludes the milestones of other trips, and those of a container that was returned without having been used.
    * @returns the end of the previous trip; undefined if there is none
    */
-  putOtherTripsAside(asides: Map<TimelineEntry, MilestoneRule>): Timestamp | undefined {
-    if (this.isOneTrip()) return undefined;
-    const trips = this.cutIntoTrips();
+  excludeOtherTrips(excluded: Map<TimelineEntry, MilestoneRule>): Timestamp | undefined {
+    if (this.isSingleTrip()) return undefined;
+    const trips = this.splitIntoTrips();
     const chosen = this.chooseTrip(trips);
-    if (chosen === undefined) return putAllAside(trips, asides);
+    if (chosen === undefined) return excludeAllTrips(trips, excluded);
     let previousEnd: Timestamp | undefined;
     for (const [index, { entries, ended }] of trips.entries()) {
       if (index === chosen) continue;
       if (index < chosen) previousEnd = ended;
-      for (const { entry } of entries) asides.set(entry, index < chosen ? 'previous_trip' : 'next_trip');
+      for (const { entry } of entries) excluded.set(entry, index < chosen ? 'previous_trip' : 'next_trip');
     }
-    for (const entry of this.findUnusedPickUps(trips[chosen]?.entries ?? [])) asides.set(entry, 'container_not_used');
+    for (const entry of this.findUnusedPickUps(trips[chosen]?.entries ?? [])) excluded.set(entry, 'container_not_used');
     return previousEnd;
   }
 
@@ -74,7 +74,7 @@ export class TripSelection {
    * Returns true if the container was loaded, then returned at the end, and not before the shipment's time. Such a
    * container needs no cutting. Returns false if that is not certain.
    */
-  private isOneTrip(): boolean {
+  private isSingleTrip(): boolean {
     const returned = findEarliestTime(this.own, isEmptyReturn);
     const returnedAgain = findLatestTime(this.own, isEmptyReturn);
     const pickedUp = findLatestTime(this.own, ({ code }) => code === 'empty_picked_up');
@@ -106,7 +106,7 @@ export class TripSelection {
   }
 
   /** Cuts after each return of the empty container that is followed by a later milestone. */
-  private cutIntoTrips(): readonly Trip[] {
+  private splitIntoTrips(): readonly Trip[] {
     const trips: Trip[] = [];
     let current: Trip | undefined;
     for (const each of this.own.listInOrder()) {
@@ -154,7 +154,7 @@ export class TripSelection {
     let least = Infinity;
     for (const [index, { entries, ended, isLoaded }] of trips.entries()) {
       const isOver = ended !== undefined && ended < time;
-      if (!isLoaded || (isOver && (etd !== null || !this.isOfRoute(entries)))) continue;
+      if (!isLoaded || (isOver && (etd !== null || !this.belongsToRoute(entries)))) continue;
       const began = entries[0]?.entry.milestone.occurred_at ?? time;
       const distance = measureDistance({ from: time, until: etdEnd ?? created_at }, began, ended);
       if (distance <= least) [chosen, least] = [index, distance];
@@ -163,9 +163,9 @@ export class TripSelection {
   }
 
   /** Returns true if the trip left the origin or reached the destination, as far as its places are known. */
-  private isOfRoute(entries: readonly ClassifiedEntry[]): boolean {
+  private belongsToRoute(entries: readonly ClassifiedEntry[]): boolean {
     const isShownBy = (kind: MilestoneKind) => showsTripOfRoute(kind, this.route);
-    return entries.some(({ kind }) => isShownBy(kind)) || this.unnamed.hasKind(isShownBy);
+    return entries.some(({ kind }) => isShownBy(kind)) || this.unnamed.hasMilestoneOfKind(isShownBy);
   }
 }
 
@@ -182,11 +182,11 @@ function findLatestTime(groups: MilestoneGroups, matches: KindFilter): Timestamp
   );
 }
 
-/** Puts everything up to the last return aside, because no trip counts. */
-function putAllAside(trips: readonly Trip[], asides: Map<TimelineEntry, MilestoneRule>): Timestamp | undefined {
+/** Excludes everything up to the last return, because no trip counts. */
+function excludeAllTrips(trips: readonly Trip[], excluded: Map<TimelineEntry, MilestoneRule>): Timestamp | undefined {
   const rule = trips.some(({ isLoaded }) => isLoaded) ? 'previous_trip' : 'container_not_used';
   const finished = trips.filter(({ ended }) => ended !== undefined);
-  for (const { entries } of finished) for (const { entry } of entries) asides.set(entry, rule);
+  for (const { entries } of finished) for (const { entry } of entries) excluded.set(entry, rule);
   return finished.at(-1)?.ended;
 }
 
@@ -196,12 +196,12 @@ function showsTripOfRoute(
   { origin, destination }: Route,
 ): boolean {
   if (isDeparture) return !isKnown || origin === null || key === origin;
-  const isAtEnd = status !== null && STATUSES_AT_END.includes(status);
+  const isAtEnd = status !== null && DESTINATION_STATUSES.includes(status);
   return (isAtEnd || isArrivalOrStop) && (!isKnown || destination === null || key === destination);
 }
 
 /** Statuses of milestones that show where the trip ended. */
-const STATUSES_AT_END: readonly ShipmentStatus[] = ['available_for_pickup', 'out_for_delivery', 'delivered'];
+const DESTINATION_STATUSES: readonly ShipmentStatus[] = ['available_for_pickup', 'out_for_delivery', 'delivered'];
 
 /** Returns the distance of a time or day from a span in milliseconds; 0 if they have an instant in common. */
 function measureDistance(

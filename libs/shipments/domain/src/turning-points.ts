@@ -8,16 +8,16 @@ import {
 } from './milestone-summary.ts';
 import type { Route } from './route.ts';
 import { getOccurredAt, type TimelineEntry } from './state.ts';
-import { isLeftAtOnce, type TurningPoints } from './status-demotions.ts';
+import { isDepartedImmediately, type DemotionTimes } from './status-demotions.ts';
 import { findFirstIndex } from './timeline.ts';
 
 /** Modes in which goods that could not be delivered wait for pickup. */
 const MODES_WITH_PICKUP_AFTER_ATTEMPT: readonly (Mode | null)[] = ['courier', 'road', 'air'];
 
-const NO_DEPARTURES: TurningPoints['departedFrom'] = [];
+const NO_DEPARTURES: DemotionTimes['departedFrom'] = [];
 
 /** Returns the turning points of a container: times before which its milestones are demoted. */
-export function findTurningPoints(summaries: readonly MilestoneSummary[], route: Route): TurningPoints {
+export function findDemotionTimes(summaries: readonly MilestoneSummary[], route: Route): DemotionTimes {
   // Named fields are faster than the keys of `findLatestTime`, and each derivation reads these.
   let departed = TIME_BEFORE_ALL;
   let railDeparted = TIME_BEFORE_ALL;
@@ -27,7 +27,7 @@ export function findTurningPoints(summaries: readonly MilestoneSummary[], route:
   let delivered: TimelineEntry | undefined;
   let located: TimelineEntry | undefined;
   let returnStarted = TIME_AFTER_ALL;
-  let departedFrom: TurningPoints['departedFrom'] = NO_DEPARTURES;
+  let departedFrom: DemotionTimes['departedFrom'] = NO_DEPARTURES;
   for (const summary of summaries) {
     if (summary.departedFrom !== undefined) departedFrom = [...departedFrom, summary.departedFrom];
     delivered = chooseEarlierEntry(delivered, summary.deliveredOrLater);
@@ -39,17 +39,17 @@ export function findTurningPoints(summaries: readonly MilestoneSummary[], route:
     returning = chooseLaterTime(returning, summary.returning);
     if (summary.returnStarted < returnStarted) returnStarted = summary.returnStarted;
   }
-  const moved = findMovedTime(summaries, placelessDeparted, getOccurredAt(delivered) ?? TIME_AFTER_ALL);
+  const moved = findLastMovementTime(summaries, placelessDeparted, getOccurredAt(delivered) ?? TIME_AFTER_ALL);
   let arrived = getOccurredAt(located) ?? TIME_AFTER_ALL;
-  for (const { losable } of summaries) {
-    const arrivals = losable.arrived_unlocated;
+  for (const { demotable } of summaries) {
+    const arrivals = demotable.arrived_unlocated;
     if (arrivals !== undefined) arrived = findEarlierArrival(arrived, arrivals, { moved, departedFrom }, route);
   }
   let availableAgain = TIME_BEFORE_ALL;
   if (MODES_WITH_PICKUP_AFTER_ATTEMPT.includes(route.mode)) {
     const since = chooseLatestTime(unavailable, returning);
-    for (const { losable } of summaries)
-      availableAgain = chooseLatestTime(availableAgain, findLastAvailability(losable, since, moved));
+    for (const { demotable } of summaries)
+      availableAgain = chooseLatestTime(availableAgain, findLastAvailability(demotable, since, moved));
   }
   return {
     departed,
@@ -73,7 +73,7 @@ export function findTurningPoints(summaries: readonly MilestoneSummary[], route:
 function findEarlierArrival(
   arrived: Timestamp,
   arrivals: readonly TimelineEntry[],
-  points: Pick<TurningPoints, 'moved' | 'departedFrom'>,
+  points: Pick<DemotionTimes, 'moved' | 'departedFrom'>,
   route: Route,
 ): Timestamp {
   const start = findFirstIndex(arrivals, ({ occurred_at }) => occurred_at >= points.moved);
@@ -85,7 +85,7 @@ function findEarlierArrival(
  * Returns the latest time before the delivery at which the goods moved elsewhere than at the destination, or the latest
  * departure from an unknown place.
  */
-function findMovedTime(
+function findLastMovementTime(
   summaries: readonly MilestoneSummary[],
   placelessDeparted: Timestamp,
   delivered: Timestamp,
@@ -103,7 +103,7 @@ function findMovedTime(
 
 /** Returns the time of the last `available_for_pickup` that counts; `TIME_BEFORE_ALL` if there is none. */
 function findLastAvailability(
-  { available_anywhere, available_unlocated, available_at_destination }: MilestoneSummary['losable'],
+  { available_anywhere, available_unlocated, available_at_destination }: MilestoneSummary['demotable'],
   since: Timestamp,
   moved: Timestamp,
 ): Timestamp {
@@ -117,11 +117,11 @@ function findLastAvailability(
 export function findStayingArrival(
   arrivals: readonly TimelineEntry[],
   start: number,
-  points: Pick<TurningPoints, 'departedFrom'>,
+  points: Pick<DemotionTimes, 'departedFrom'>,
   route: Route,
 ): TimelineEntry | undefined {
   let place = start;
   let arrival = arrivals[place];
-  while (arrival !== undefined && isLeftAtOnce(arrival, points, route)) arrival = arrivals[++place];
+  while (arrival !== undefined && isDepartedImmediately(arrival, points, route)) arrival = arrivals[++place];
   return arrival;
 }

@@ -14,7 +14,7 @@ import { findFirstIndex } from './timeline.ts';
 /**
  * Finds actual milestones that a later report of the same visit replaces. A feed without `external_id` reports a changed
  * time as another milestone. If the event happens once per visit, only the report that was stated last counts for each
- * visit, among the milestones with the same code, container, place and source. Milestones that other rules put aside
+ * visit, among the milestones with the same code, container, place and source. Milestones that other rules exclude
  * must not be among them, because they neither replace reports nor begin or end visits.
  */
 export function findReplacedReports({ unnamed, named }: ActualMilestones): ReadonlySet<TimelineEntry> {
@@ -45,12 +45,12 @@ function addReplacedReports(
 }
 
 /** Milestones with one code and place that may be reports of the same event. */
-interface RepeatedReports {
+interface PossibleRepetitions {
   readonly kind: MilestoneKind;
   readonly entries: readonly TimelineEntry[];
 }
 
-function listRepeatedReports(groups: MilestoneGroups): readonly RepeatedReports[] {
+function listRepeatedReports(groups: MilestoneGroups): readonly PossibleRepetitions[] {
   const repeated = findRepeatedKeys(groups);
   if (repeated.size === 0) return [];
   const byKey = new Map<string, { readonly kind: MilestoneKind; readonly entries: TimelineEntry[] }>();

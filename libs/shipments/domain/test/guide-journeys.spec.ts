@@ -54,11 +54,11 @@ function runJourney({ fields }: Journey, rows: readonly Row[]) {
   const scenario = new Scenario();
   scenario.places = journeyPlaces;
   const legs = fields.legs?.map(createLegFields);
-  scenario.at(CREATED).upsert({ external_id: 'PO-1', ...fields, ...(legs && { legs }) });
-  scenario.at(POSTED);
+  scenario.atTime(CREATED).upsertShipment({ external_id: 'PO-1', ...fields, ...(legs && { legs }) });
+  scenario.atTime(POSTED);
   const [container_number = null] = fields.container_numbers ?? [];
   const statuses = rows.map(({ code, location, time }) => {
-    scenario.post(code, time, { location: location || null, container_number, source: 'carrier' });
+    scenario.postMilestone(code, time, { location: location || null, container_number, source: 'carrier' });
     return scenario.record.status;
   });
   return { scenario, statuses };

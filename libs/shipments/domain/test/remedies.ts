@@ -40,12 +40,12 @@ export function explainOpenExceptions(scenario: Scenario): readonly ExplainedExc
  * Returns the status of an open exception after an action: `open` or `resolved auto_cleared`, and whether another
  * exception of its type opens immediately.
  */
-export function findOutcome(
+export function findStatusAfterAction(
   scenario: Scenario,
   told: ExplainedException,
   act: (scenario: Scenario) => unknown,
 ): string {
-  const one = copyScenario(scenario).at(findEarliestTime(scenario));
+  const one = copyScenario(scenario).atTime(findEarliestTime(scenario));
   act(one);
   const { exceptions } = requireState(one);
   const isAlike = ({ type, container_number }: ShipmentException) =>
@@ -64,12 +64,12 @@ function findEarliestTime({ record, time }: Scenario, from: Timestamp | null = n
  * Checks that every explained remedy alone resolves the exception, and that nothing else did, because the exception
  * returns when the remedy is reverted.
  */
-export function expectResolved(scenario: Scenario, onEach: (remedy: Remedy) => void): void {
+export function expectRemediesResolveException(scenario: Scenario, onEach: (remedy: Remedy) => void): void {
   for (const told of explainOpenExceptions(scenario)) {
-    const then = (what: string, act: Remedy['act']) => [told.type, what, findOutcome(scenario, told, act)];
+    const then = (what: string, act: Remedy['act']) => [told.type, what, findStatusAfterAction(scenario, told, act)];
     const stays = (what: string) => [told.type, what, told.status];
-    expect(then('a check', (one) => one.check())).toEqual(stays('a check'));
-    expect(then('a change', (one) => one.patch({ booking_number: 'B-1' }))).toEqual(stays('a change'));
+    expect(then('a check', (one) => one.checkRules())).toEqual(stays('a check'));
+    expect(then('a change', (one) => one.patchShipment({ booking_number: 'B-1' }))).toEqual(stays('a change'));
     for (const remedy of listRemedies(scenario, told)) {
       const { by, what, act, undo } = remedy;
       onEach(remedy);
@@ -108,7 +108,7 @@ function createAttempts(scenario: Scenario, told: ExplainedException, remedy: Re
   const { milestone_ids, fields, document_types } = remedy;
   switch (remedy.by) {
     case 'milestone':
-      return remedy.codes.flatMap((code) => milestonesOf(scenario, told, { ...remedy, code }));
+      return remedy.codes.flatMap((code) => createAttemptsForCode(scenario, told, { ...remedy, code }));
     case 'correction':
       return milestone_ids.flatMap((_id, which) => createCorrectionAttempts(told, which));
     case 'field_changed':
@@ -120,19 +120,19 @@ function createAttempts(scenario: Scenario, told: ExplainedException, remedy: Re
     case 'container_taken_off': {
       const { container_numbers } = scenario.record;
       const others = container_numbers.filter((number) => number !== told.container_number);
-      const putBack = (one: Scenario) => one.upsert({ container_numbers });
+      const putBack = (one: Scenario) => one.upsertShipment({ container_numbers });
       // Rules do not open an exception again that a person opened, nor one of a cancellation that starts again.
       const undo = told.rule === null || isCancelledBy(scenario, told.container_number) ? undefined : putBack;
-      return [{ what: 'taken off', act: (one) => one.upsert({ container_numbers: others }), undo }];
+      return [{ what: 'taken off', act: (one) => one.upsertShipment({ container_numbers: others }), undo }];
     }
     case 'document_uploaded':
     case 'document_approved': {
-      const add = (one: Scenario) => document_types.map((type) => one.add({ type }).document);
-      const approve = (one: Scenario) => add(one).map((document) => one.approve(document).document);
+      const add = (one: Scenario) => document_types.map((type) => one.addDocument({ type }).document);
+      const approve = (one: Scenario) => add(one).map((document) => one.approveDocument(document).document);
       const act = remedy.by === 'document_uploaded' ? add : approve;
       // A single missing document keeps the exception open.
       const undo = (one: Scenario, made: unknown) =>
-        one.delete((made as readonly DocumentRecord[])[0] as DocumentRecord);
+        one.deleteDocument((made as readonly DocumentRecord[])[0] as DocumentRecord);
       return [{ what: document_types.join(), act, undo }];
     }
   }
@@ -142,7 +142,7 @@ function createAttempts(scenario: Scenario, told: ExplainedException, remedy: Re
  * Attempts for a code: a milestone at the earliest sufficient time, and one now. If other milestones have the earliest
  * time, the attempt is 1 ms later, because a milestone of the same instant may come before them in the journey.
  */
-function milestonesOf(
+function createAttemptsForCode(
   scenario: Scenario,
   { container_number, milestone_id }: ExplainedException,
   { code, occurred_from }: Pick<ResolvedBy, 'occurred_from'> & { readonly code: string },
@@ -157,8 +157,8 @@ function milestonesOf(
   const times = isTakenBack ? [now] : [...new Set([earliest ?? LONG_PAST_TIME, now])];
   return times.map((time) => ({
     what: `${code} at ${time}`,
-    act: (one) => one.at(now).post(code, time, { container_number, external_id: 'REMEDY' }).milestone,
-    undo: (one, made) => one.retract(made as Milestone),
+    act: (one) => one.atTime(now).postMilestone(code, time, { container_number, external_id: 'REMEDY' }).milestone,
+    undo: (one, made) => one.retractMilestone(made as Milestone),
   }));
 }
 /** A past time for milestones whose date does not matter. */
@@ -183,12 +183,12 @@ function createCorrectionAttempts(told: ExplainedException, which: number): read
     return corrected;
   };
   const revert = (one: Scenario, made: unknown) =>
-    (made as readonly string[]).forEach((id) => one.correct({ id }, { classifier: 'actual' }));
+    (made as readonly string[]).forEach((id) => one.correctMilestone({ id }, { classifier: 'actual' }));
   return [
-    { what: 'retraction', act: each((one, id) => one.retract({ id })) },
+    { what: 'retraction', act: each((one, id) => one.retractMilestone({ id })) },
     {
       what: 'correction',
-      act: each((one, id) => one.correct({ id }, { classifier: 'planned' })),
+      act: each((one, id) => one.correctMilestone({ id }, { classifier: 'planned' })),
       // Exceptions that also depend on the time since the milestone.
       ...(!TIME_DEPENDENT_TYPES.includes(told.type) && { undo: revert }),
     },
@@ -200,9 +200,12 @@ function createNewsAttempts(scenario: Scenario): readonly Attempt[] {
   const now = findEarliestTime(scenario);
   const milestones = (['actual', 'estimated', 'planned'] as const).map((classifier) => ({
     what: classifier,
-    act: (one: Scenario) => one.post('arrival_notice_issued', now, { classifier, external_id: 'NEWS' }),
+    act: (one: Scenario) => one.postMilestone('arrival_notice_issued', now, { classifier, external_id: 'NEWS' }),
   }));
-  return [...milestones, { what: 'another ETA', act: (one) => one.patch({ eta: addMs(now, 77 * DAY_MS + 1) }) }];
+  return [
+    ...milestones,
+    { what: 'another ETA', act: (one) => one.patchShipment({ eta: addMs(now, 77 * DAY_MS + 1) }) },
+  ];
 }
 
 /** Attempts to set the field to another value without a problem: far in the future, or as first expected. */
@@ -239,7 +242,7 @@ function createDayAttempts(
   scenario: Scenario,
   ahead: Timestamp,
 ): readonly Attempt[] {
-  const day = scenario.container(number)[field];
+  const day = scenario.getContainer(number)[field];
   return [
     {
       what: field,
@@ -251,7 +254,7 @@ function createDayAttempts(
 
 function patchAttempt(patch: ShipmentPatch, back: ShipmentPatch): Attempt {
   const what = `another ${Object.keys(patch).join()}`;
-  return { what, act: (one) => one.patch(patch), undo: (one) => one.patch(back) };
+  return { what, act: (one) => one.patchShipment(patch), undo: (one) => one.patchShipment(back) };
 }
 
 /** Revokes the cancellation of the client or of milestones. */
@@ -259,9 +262,9 @@ function revokeCancellation(scenario: Scenario): void {
   const { record } = scenario;
   if (record.status_milestone_id !== null) {
     const now = addMs(findEarliestTime(scenario), 1);
-    scenario.at(now).post('booking_confirmed', now);
+    scenario.atTime(now).postMilestone('booking_confirmed', now);
   }
-  if (scenario.record.status === 'cancelled') scenario.reopen();
+  if (scenario.record.status === 'cancelled') scenario.reopenShipment();
 }
 
 function requireState({ state }: Scenario): ShipmentState {

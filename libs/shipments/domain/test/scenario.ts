@@ -130,57 +130,75 @@ export class Scenario {
   time: Timestamp = '';
 
   /** Sets the time of the following commands. Without it, each comes a minute after the previous one. */
-  at(time: Timestamp): this {
+  atTime(time: Timestamp): this {
     this.now = time;
     return this;
   }
 
   /** Creates the shipment, or changes it. */
-  upsert(fields: Partial<ShipmentFields>, options: { strict?: boolean } = {}): UpsertDecision {
-    return this.run({ ...this.context(), ...options, type: 'UpsertShipment', shipment_id: SHIPMENT_ID, fields });
+  upsertShipment(fields: Partial<ShipmentFields>, options: { strict?: boolean } = {}): UpsertDecision {
+    return this.runCommand({
+      ...this.createCommandContext(),
+      ...options,
+      type: 'UpsertShipment',
+      shipment_id: SHIPMENT_ID,
+      fields,
+    });
   }
 
   /** Patches fields of the shipment. */
-  patch(patch: ShipmentPatch, options: { strict?: boolean } = {}): PatchDecision {
-    return this.run({ ...this.context(), ...options, type: 'PatchShipment', shipment_id: SHIPMENT_ID, patch });
+  patchShipment(patch: ShipmentPatch, options: { strict?: boolean } = {}): PatchDecision {
+    return this.runCommand({
+      ...this.createCommandContext(),
+      ...options,
+      type: 'PatchShipment',
+      shipment_id: SHIPMENT_ID,
+      patch,
+    });
   }
 
   patchContainer(number: string, patch: Partial<ClientContainerFields>): ContainerPatchDecision {
-    return this.run({ ...this.context(), type: 'PatchContainer', shipment_id: SHIPMENT_ID, number, patch });
+    return this.runCommand({
+      ...this.createCommandContext(),
+      type: 'PatchContainer',
+      shipment_id: SHIPMENT_ID,
+      number,
+      patch,
+    });
   }
 
   /** Posts a milestone. @param when defaults to the command's time */
-  post(
+  postMilestone(
     code: string,
     when?: Timestamp,
     rest: Partial<MilestoneInput> = {},
   ): MilestoneDecision & { milestone: Milestone } {
-    const context = this.context();
+    const context = this.createCommandContext();
     const milestone = milestoneInput({ code, occurred_at: when ?? context.at, ...rest });
-    const decision = this.run({ ...context, type: 'RecordMilestone', shipment_id: SHIPMENT_ID, milestone });
+    const decision = this.runCommand({ ...context, type: 'RecordMilestone', shipment_id: SHIPMENT_ID, milestone });
     return { ...decision, milestone: decision.droppedMilestone ?? this.getMilestone(decision.milestoneId) };
   }
 
-  estimate(
+  postEstimate(
     code: string,
     when: Timestamp,
     rest: Partial<MilestoneInput> = {},
   ): MilestoneDecision & { milestone: Milestone } {
-    return this.post(code, when, { classifier: 'estimated', source: 'carrier', ...rest });
+    return this.postMilestone(code, when, { classifier: 'estimated', source: 'carrier', ...rest });
   }
 
   /** Corrects a milestone by hand. */
-  correct(
+  correctMilestone(
     { id }: Pick<Milestone, 'id'>,
     patch: MilestonePatch,
   ): Decision<{ outcome: string }> & { milestone: Milestone } {
     const command = { type: 'CorrectMilestone', shipment_id: SHIPMENT_ID, milestone_id: id, patch } as const;
-    return { ...this.run({ ...this.context(), ...command }), milestone: this.getMilestone(id) };
+    return { ...this.runCommand({ ...this.createCommandContext(), ...command }), milestone: this.getMilestone(id) };
   }
 
-  retract({ id }: Pick<Milestone, 'id'>): Decision<{ outcome: string }> & { milestone: Milestone } {
+  retractMilestone({ id }: Pick<Milestone, 'id'>): Decision<{ outcome: string }> & { milestone: Milestone } {
     const command = { type: 'RetractMilestone', shipment_id: SHIPMENT_ID, milestone_id: id } as const;
-    return { ...this.run({ ...this.context(), ...command }), milestone: this.getMilestone(id) };
+    return { ...this.runCommand({ ...this.createCommandContext(), ...command }), milestone: this.getMilestone(id) };
   }
 
   /** Returns the current state of the milestone with the id. @throws Error if the scenario has no such milestone */
@@ -190,37 +208,42 @@ export class Scenario {
     return found;
   }
 
-  cancel(): CancellationDecision {
-    return this.run({ ...this.context(), type: 'CancelShipment', shipment_id: SHIPMENT_ID });
+  cancelShipment(): CancellationDecision {
+    return this.runCommand({ ...this.createCommandContext(), type: 'CancelShipment', shipment_id: SHIPMENT_ID });
   }
 
-  reopen(): CancellationDecision {
-    return this.run({ ...this.context(), type: 'ReopenShipment', shipment_id: SHIPMENT_ID });
+  reopenShipment(): CancellationDecision {
+    return this.runCommand({ ...this.createCommandContext(), type: 'ReopenShipment', shipment_id: SHIPMENT_ID });
   }
 
   /** Checks the rules, as the clock does. */
-  check(): Decision<{ outcome: string }> {
-    return this.run({ ...this.context(), type: 'CheckRules', shipment_id: SHIPMENT_ID });
+  checkRules(): Decision<{ outcome: string }> {
+    return this.runCommand({ ...this.createCommandContext(), type: 'CheckRules', shipment_id: SHIPMENT_ID });
   }
 
   /** Opens an exception by hand. */
-  openByHand(type: ExceptionType, rest: Partial<ExceptionInput> = {}) {
+  openException(type: ExceptionType, rest: Partial<ExceptionInput> = {}) {
     const exception = exceptionInput({ type, ...rest });
-    return this.runOn({ ...this.context(), type: 'OpenException', shipment_id: SHIPMENT_ID, exception });
+    return this.runExceptionCommand({
+      ...this.createCommandContext(),
+      type: 'OpenException',
+      shipment_id: SHIPMENT_ID,
+      exception,
+    });
   }
 
-  acknowledge({ id }: Pick<ShipmentException, 'id'>, rest: Partial<AcknowledgeException> = {}) {
+  acknowledgeException({ id }: Pick<ShipmentException, 'id'>, rest: Partial<AcknowledgeException> = {}) {
     const about = { shipment_id: SHIPMENT_ID, exception_id: id, note: null, ...rest };
-    return this.runOn({ ...this.context(), type: 'AcknowledgeException', ...about });
+    return this.runExceptionCommand({ ...this.createCommandContext(), type: 'AcknowledgeException', ...about });
   }
 
-  resolve({ id }: Pick<ShipmentException, 'id'>, rest: Partial<ResolveException> = {}) {
+  resolveException({ id }: Pick<ShipmentException, 'id'>, rest: Partial<ResolveException> = {}) {
     const about = { shipment_id: SHIPMENT_ID, exception_id: id, code: 'fixed', note: null, ...rest } as const;
-    return this.runOn({ ...this.context(), type: 'ResolveException', ...about });
+    return this.runExceptionCommand({ ...this.createCommandContext(), type: 'ResolveException', ...about });
   }
 
   /** Adds a document with its bytes. */
-  add(rest: Partial<DocumentInput> = {}, object: Partial<ReceivedObject> = {}) {
+  addDocument(rest: Partial<DocumentInput> = {}, object: Partial<ReceivedObject> = {}) {
     const document = { ...documentInput(rest) };
     return this.runOnDocument({
       ...this.commandFields(),
@@ -237,7 +260,7 @@ export class Scenario {
     return this.runOnDocument({ ...this.commandFields(), type: 'RequestUpload', document });
   }
 
-  receive(
+  receiveUpload(
     { id }: Pick<DocumentRecord, 'id'>,
     object: Partial<ReceivedObject> = {},
     kept_object_id: string | null = null,
@@ -246,54 +269,54 @@ export class Scenario {
     return this.runOnDocument({ ...about, type: 'ReceiveUpload' });
   }
 
-  complete({ id }: Pick<DocumentRecord, 'id'>, lost_object_id: string | null = null) {
+  completeUpload({ id }: Pick<DocumentRecord, 'id'>, lost_object_id: string | null = null) {
     return this.runOnDocument({ ...this.commandFields(), type: 'CompleteUpload', document_id: id, lost_object_id });
   }
 
-  approve({ id }: Pick<DocumentRecord, 'id'>) {
+  approveDocument({ id }: Pick<DocumentRecord, 'id'>) {
     return this.runOnDocument({ ...this.commandFields(), type: 'ApproveDocument', document_id: id });
   }
 
-  reject({ id }: Pick<DocumentRecord, 'id'>, reason = 'A page is missing.') {
+  rejectDocument({ id }: Pick<DocumentRecord, 'id'>, reason = 'A page is missing.') {
     return this.runOnDocument({ ...this.commandFields(), type: 'RejectDocument', document_id: id, reason });
   }
 
-  delete({ id }: Pick<DocumentRecord, 'id'>) {
+  deleteDocument({ id }: Pick<DocumentRecord, 'id'>) {
     return this.runOnDocument({ ...this.commandFields(), type: 'DeleteDocument', document_id: id });
   }
 
   private commandFields() {
-    return { ...this.context(), shipment_id: SHIPMENT_ID };
+    return { ...this.createCommandContext(), shipment_id: SHIPMENT_ID };
   }
 
   /** Executes the command, and returns the decision with the document after it. */
   private runOnDocument(command: DocumentCommand) {
-    const decision = this.run(command);
+    const decision = this.runCommand(command);
     const found = this.state?.documents.find(({ document }) => document.id === decision.documentId);
     if (found === undefined) throw new Error(`the scenario has no document ${decision.documentId}`);
     return { ...decision, document: found.document, object_id: found.object_id };
   }
 
   /** Executes the command, and returns the decision with the exception after it. */
-  private runOn(command: OpenException | AcknowledgeException | ResolveException) {
-    const decision = this.run(command);
+  private runExceptionCommand(command: OpenException | AcknowledgeException | ResolveException) {
+    const decision = this.runCommand(command);
     const exception = this.state?.exceptions.find(({ id }) => id === decision.exceptionId);
     if (exception === undefined) throw new Error(`the scenario has no exception ${decision.exceptionId}`);
     return { ...decision, exception };
   }
 
-  run(command: CancelShipment | ReopenShipment): CancellationDecision;
-  run(command: UpsertShipment): UpsertDecision;
-  run(command: PatchShipment): PatchDecision;
-  run(command: PatchContainer): ContainerPatchDecision;
-  run(command: RecordMilestone): MilestoneDecision;
-  run(command: CorrectMilestone | RetractMilestone | CheckRules): Decision<{ outcome: string }>;
-  run(
+  runCommand(command: CancelShipment | ReopenShipment): CancellationDecision;
+  runCommand(command: UpsertShipment): UpsertDecision;
+  runCommand(command: PatchShipment): PatchDecision;
+  runCommand(command: PatchContainer): ContainerPatchDecision;
+  runCommand(command: RecordMilestone): MilestoneDecision;
+  runCommand(command: CorrectMilestone | RetractMilestone | CheckRules): Decision<{ outcome: string }>;
+  runCommand(
     command: OpenException | AcknowledgeException | ResolveException,
   ): Decision<{ outcome: string; exceptionId: string }>;
-  run(command: DocumentCommand): Decision<DocumentResult>;
-  run(command: ShipmentCommand): Decision;
-  run(command: ShipmentCommand): Decision {
+  runCommand(command: DocumentCommand): Decision<DocumentResult>;
+  runCommand(command: ShipmentCommand): Decision;
+  runCommand(command: ShipmentCommand): Decision {
     const decision = decide(command, this.state, {
       ...createDecideContext(command.id),
       settings: this.settings,
@@ -306,7 +329,7 @@ export class Scenario {
     return decision;
   }
 
-  context(): Omit<UpsertShipment, 'type' | 'shipment_id' | 'fields'> {
+  createCommandContext(): Omit<UpsertShipment, 'type' | 'shipment_id' | 'fields'> {
     const number = ++this.commands;
     this.time = this.now ?? new Date(START_MS + number * 60_000).toISOString();
     return {
@@ -326,7 +349,7 @@ export class Scenario {
     return this.state.record;
   }
 
-  container(number: string): Container {
+  getContainer(number: string): Container {
     const found = this.record.containers.find((container) => container.number === number);
     if (found === undefined) throw new Error(`${number} is not on the shipment`);
     return found;
@@ -347,15 +370,15 @@ function describeException({ type, container_number, status, resolution }: Shipm
 }
 
 /** Creates a shipment with these fields, and a reference if they have none. */
-export function shipment(fields: Partial<ShipmentFields> = {}): Scenario {
+export function createScenario(fields: Partial<ShipmentFields> = {}): Scenario {
   const scenario = new Scenario();
-  scenario.upsert({ external_id: 'PO-1', ...fields });
+  scenario.upsertShipment({ external_id: 'PO-1', ...fields });
   return scenario;
 }
 
 /** Creates an ocean shipment from Shanghai to Los Angeles. */
 export function createVoyage(fields: Partial<ShipmentFields> = {}): Scenario {
-  return shipment({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
+  return createScenario({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
 }
 
 export function milestoneInput(

@@ -19,8 +19,8 @@ export function addMs(time: Timestamp, ms: number): Timestamp {
   return new Date(Date.parse(time) + ms).toISOString();
 }
 
-/** Returns a day in January 2026: `inJanuary(5)` is 5 January at midnight UTC. */
-export function inJanuary(day: number, hour = 0): Timestamp {
+/** Returns a day in January 2026: `createJanuaryTime(5)` is 5 January at midnight UTC. */
+export function createJanuaryTime(day: number, hour = 0): Timestamp {
   return new Date(Date.UTC(2026, 0, day, hour)).toISOString();
 }
 
@@ -58,9 +58,15 @@ export function createScenarioWithRule(
   fields: Partial<ShipmentFields> = {},
   created: Timestamp = CREATED_AT,
 ): Scenario {
-  const scenario = new Scenario().at(created);
+  const scenario = new Scenario().atTime(created);
   scenario.settings = enableOnlyType(type);
-  scenario.upsert({ external_id: 'PO-1', mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
+  scenario.upsertShipment({
+    external_id: 'PO-1',
+    mode: 'ocean',
+    origin_port: 'CNSHA',
+    destination_port: 'USLAX',
+    ...fields,
+  });
   return scenario;
 }
 

@@ -2,7 +2,7 @@ import type { EtaChange, EtaOrigin, ShipmentException } from '@tracking/contract
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import {
   readExceptionChange,
-  isWholeException,
+  containsWholeException,
   toPublicEventId,
   findHistoryNote,
   toRoundedHours,
@@ -20,7 +20,7 @@ export async function toHistoryEntry(
 ): Promise<UnnamedHistoryEntry | undefined> {
   const event = toShipmentEvent(stored);
   const change = readExceptionChange(event);
-  const needed = change !== undefined && !isWholeException(change);
+  const needed = change !== undefined && !containsWholeException(change);
   const note = findHistoryNote(event, needed ? await findException(change.id) : undefined);
   if (note === undefined) return undefined;
   const { recorded_at: at, actor } = event.metadata;

@@ -4,7 +4,7 @@ import type { ShipmentCancelled, ShipmentReopened } from '../events/shipment-eve
 import { STATUS_RANKS } from '../milestone-summary.ts';
 import type { ShipmentState } from '../state.ts';
 import { type CommandContext, type CommandHandler, type DecideContext, type Decision } from './command.ts';
-import { addConsequences } from '../exceptions/reconcile.ts';
+import { addDerivedEvents } from '../exceptions/reconcile.ts';
 
 /** Cancels a shipment, regardless of its milestones. A delivered shipment cannot be cancelled. */
 export interface CancelShipment extends CommandContext {
@@ -27,7 +27,7 @@ export const cancelShipmentHandler: CancellationHandler<CancelShipment> = {
       context,
     );
   },
-  resultOf: () => ({ outcome: 'cancelled' }),
+  rebuildResult: () => ({ outcome: 'cancelled' }),
   answer: answerCancellation,
 };
 
@@ -46,7 +46,7 @@ export const reopenShipmentHandler: CancellationHandler<ReopenShipment> = {
     if (state.cancelled === null) return createUnchangedDecision();
     return decideCancellation(at, { ...state, cancelled: null }, { type: 'shipment.reopened.v1', data: {} }, context);
   },
-  resultOf: () => ({ outcome: 'reopened' }),
+  rebuildResult: () => ({ outcome: 'reopened' }),
   answer: answerCancellation,
 };
 
@@ -80,7 +80,7 @@ function decideCancellation(
   context: DecideContext,
 ): CancellationDecision {
   const outcome = event.type === 'shipment.cancelled.v1' ? 'cancelled' : 'reopened';
-  return { outcome, warnings: [], ...addConsequences(at, after, [event], context) };
+  return { outcome, warnings: [], ...addDerivedEvents(at, after, [event], context) };
 }
 
 function createUnchangedDecision(): CancellationDecision {

@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { addConsequences } from '../exceptions/reconcile.ts';
+import { addDerivedEvents } from '../exceptions/reconcile.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
 
 /**
@@ -26,14 +26,14 @@ export interface CheckRulesAnswer extends CheckResult {
 
 export const checkRulesHandler: CommandHandler<CheckRules, CheckResult, CheckRulesAnswer> = {
   decide({ at }, state, context) {
-    const { events, nextCheckAt } = addConsequences(at, state, [], context);
+    const { events, nextCheckAt } = addDerivedEvents(at, state, [], context);
     // An event is stored even without other changes, because otherwise the clock would check again at the previously
     // stored time.
     const isOnlyLater = events.length === 0 && nextCheckAt !== state.nextCheckAt;
     const checked: readonly ShipmentEventBody[] = isOnlyLater ? [{ type: 'shipment.checked.v1', data: {} }] : events;
     return { outcome: checked.length > 0 ? 'checked' : 'unchanged', events: checked, warnings: [], nextCheckAt };
   },
-  resultOf: () => ({ outcome: 'checked' }),
+  rebuildResult: () => ({ outcome: 'checked' }),
   answer: ({ outcome }, { record, nextCheckAt }) => ({
     outcome,
     shipment_id: record.id,

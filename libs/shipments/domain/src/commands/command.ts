@@ -74,7 +74,7 @@ export interface CommandHandler<Command extends CommandContext, Result extends C
    * Rebuilds the result from the events that the command stored. Undefined if a command of another type stored the
    * events.
    */
-  resultOf(events: readonly ShipmentEvent[], command: Command): Result | undefined;
+  rebuildResult(events: readonly ShipmentEvent[], command: Command): Result | undefined;
   /** Builds the answer without warnings, from the shipment directly after the command. */
   answer(result: Result, after: ShipmentState): Answer;
 }

@@ -19,7 +19,7 @@ const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.ge
 describe('a correction by hand', () => {
   it('sets named fields, clears fields with null, and keeps all others', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    const first = scenario.post('vessel_departed', day(2), {
+    const first = scenario.postMilestone('vessel_departed', day(2), {
       source: 'carrier',
       location: 'CNSHA',
       external_id: 'EV-1',
@@ -27,7 +27,7 @@ describe('a correction by hand', () => {
       vessel: 'EVER GIVEN',
       note: 'late',
     }).milestone;
-    const decision = scenario.correct(first, {
+    const decision = scenario.correctMilestone(first, {
       code: 'gated_in',
       occurred_at: day(1),
       location: 'us lax',
@@ -50,14 +50,14 @@ describe('a correction by hand', () => {
       reported_at: scenario.events.at(-1)?.metadata.recorded_at,
       revision: 2,
     });
-    expect(scenario.container(CONTAINER_A).status).toBe('pending');
-    expect(scenario.container(CONTAINER_B).status).toBe('at_origin');
+    expect(scenario.getContainer(CONTAINER_A).status).toBe('pending');
+    expect(scenario.getContainer(CONTAINER_B).status).toBe('at_origin');
   });
 
   it('announces the milestone before and after, and all changes', () => {
     const scenario = createVoyage();
-    const first = scenario.post('vessel_departed', day(2)).milestone;
-    const decision = scenario.correct(first, { occurred_at: day(3) });
+    const first = scenario.postMilestone('vessel_departed', day(2)).milestone;
+    const decision = scenario.correctMilestone(first, { occurred_at: day(3) });
     expect(announced(decision)).toEqual([undefined, 'shipment.updated']);
     expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: decision.milestone },
@@ -67,42 +67,46 @@ describe('a correction by hand', () => {
 
   it('records an estimate that becomes actual', () => {
     const scenario = createVoyage();
-    const estimate = scenario.estimate('vessel_arrived', day(20)).milestone;
-    const decision = scenario.correct(estimate, { classifier: 'actual' });
+    const estimate = scenario.postEstimate('vessel_arrived', day(20)).milestone;
+    const decision = scenario.correctMilestone(estimate, { classifier: 'actual' });
     expect(announced(decision)).toEqual(['milestone.recorded', 'shipment.updated']);
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(20) });
   });
 
   it('stores nothing without changes', () => {
     const scenario = createVoyage();
-    const first = scenario.post('gated_in', day(2), { location: 'Pier 4' }).milestone;
-    const decision = scenario.correct(first, { location: ' Pier 4', occurred_at: day(2), classifier: 'actual' });
+    const first = scenario.postMilestone('gated_in', day(2), { location: 'Pier 4' }).milestone;
+    const decision = scenario.correctMilestone(first, {
+      location: ' Pier 4',
+      occurred_at: day(2),
+      classifier: 'actual',
+    });
     expect(decision).toMatchObject({ outcome: 'unchanged', events: [], milestone: first });
-    expect(scenario.correct(first, {}).events).toEqual([]);
+    expect(scenario.correctMilestone(first, {}).events).toEqual([]);
   });
 
   it('of the location changes the time zone, unless a client gave that', () => {
     const scenario = createVoyage();
     const [known, given] = [
-      scenario.post('gated_in', day(2), { location: 'CNSHA' }).milestone,
-      scenario.post('vessel_departed', day(3), { location: 'CNSHA', timezone: 'Asia/Tokyo' }).milestone,
+      scenario.postMilestone('gated_in', day(2), { location: 'CNSHA' }).milestone,
+      scenario.postMilestone('vessel_departed', day(3), { location: 'CNSHA', timezone: 'Asia/Tokyo' }).milestone,
     ];
-    expect(scenario.correct(known, { location: 'SGSIN' }).milestone.timezone).toBe('Asia/Singapore');
-    expect(scenario.correct(known, { location: 'somewhere' }).milestone.timezone).toBeNull();
-    expect(scenario.correct(given, { location: 'SGSIN' }).milestone.timezone).toBe('Asia/Tokyo');
-    expect(scenario.correct(given, { timezone: null }).milestone.timezone).toBe('Asia/Singapore');
+    expect(scenario.correctMilestone(known, { location: 'SGSIN' }).milestone.timezone).toBe('Asia/Singapore');
+    expect(scenario.correctMilestone(known, { location: 'somewhere' }).milestone.timezone).toBeNull();
+    expect(scenario.correctMilestone(given, { location: 'SGSIN' }).milestone.timezone).toBe('Asia/Tokyo');
+    expect(scenario.correctMilestone(given, { timezone: null }).milestone.timezone).toBe('Asia/Singapore');
   });
 
   it('checks the fields like those of a post, and reports every invalid field', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const estimate = scenario.estimate('vessel_arrived', '2027-01-01T00:00:00.000Z').milestone;
+    const estimate = scenario.postEstimate('vessel_arrived', '2027-01-01T00:00:00.000Z').milestone;
     const faulty = {
       code: 'nonsense',
       classifier: 'actual',
       container_number: CONTAINER_C,
       reason_code: 'because',
     } as const;
-    const error = catchRefusal(() => scenario.correct(estimate, faulty));
+    const error = catchRefusal(() => scenario.correctMilestone(estimate, faulty));
     expect(error.code).toBe('validation_failed');
     expect(error.details.map(({ param, code }) => `${param} ${code}`)).toEqual([
       'code unknown_code',
@@ -110,75 +114,77 @@ describe('a correction by hand', () => {
       'occurred_at timestamp_in_future',
       'container_number unknown_container',
     ]);
-    const warned = scenario.correct(estimate, { code: 'flight_arrived' });
+    const warned = scenario.correctMilestone(estimate, { code: 'flight_arrived' });
     expect(warnings(warned)).toEqual(['code_unusual_for_mode']);
   });
 
   it('works for a milestone whose container was removed', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const first = scenario.post('gated_in', day(2), { container_number: CONTAINER_A }).milestone;
-    scenario.upsert({ container_numbers: [CONTAINER_B] });
-    expect(scenario.correct(first, { note: 'x' }).milestone).toMatchObject({
+    const first = scenario.postMilestone('gated_in', day(2), { container_number: CONTAINER_A }).milestone;
+    scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
+    expect(scenario.correctMilestone(first, { note: 'x' }).milestone).toMatchObject({
       container_number: CONTAINER_A,
       note: 'x',
     });
-    expect(catchRefusal(() => scenario.correct(first, { container_number: CONTAINER_A })).code).toBe(
+    expect(catchRefusal(() => scenario.correctMilestone(first, { container_number: CONTAINER_A })).code).toBe(
       'validation_failed',
     );
-    scenario.correct(first, { container_number: null });
+    scenario.correctMilestone(first, { container_number: null });
     expect(scenario.record.status).toBe('at_origin');
   });
 
   it('refuses the external_id of another unretracted milestone', () => {
     const scenario = createVoyage();
-    const first = scenario.post('gated_in', day(2), { external_id: 'EV-1' }).milestone;
-    const second = scenario.post('vessel_departed', day(3), { external_id: 'EV-2' }).milestone;
-    expect(catchRefusal(() => scenario.correct(second, { external_id: 'EV-1' })).code).toBe('milestone_exists');
-    scenario.retract(first);
-    expect(scenario.correct(second, { external_id: 'EV-1' }).milestone.external_id).toBe('EV-1');
+    const first = scenario.postMilestone('gated_in', day(2), { external_id: 'EV-1' }).milestone;
+    const second = scenario.postMilestone('vessel_departed', day(3), { external_id: 'EV-2' }).milestone;
+    expect(catchRefusal(() => scenario.correctMilestone(second, { external_id: 'EV-1' })).code).toBe(
+      'milestone_exists',
+    );
+    scenario.retractMilestone(first);
+    expect(scenario.correctMilestone(second, { external_id: 'EV-1' }).milestone.external_id).toBe('EV-1');
   });
 
   it('finds only unretracted milestones of the shipment', () => {
     const scenario = createVoyage();
-    const first = scenario.post('gated_in', day(2)).milestone;
-    expect(catchRefusal(() => scenario.correct({ id: 'mst_none' }, { note: 'x' })).code).toBe('not_found');
-    scenario.retract(first);
-    expect(catchRefusal(() => scenario.correct(first, { note: 'x' })).code).toBe('milestone_retracted');
+    const first = scenario.postMilestone('gated_in', day(2)).milestone;
+    expect(catchRefusal(() => scenario.correctMilestone({ id: 'mst_none' }, { note: 'x' })).code).toBe('not_found');
+    scenario.retractMilestone(first);
+    expect(catchRefusal(() => scenario.correctMilestone(first, { note: 'x' })).code).toBe('milestone_retracted');
   });
 
   it('is stored with a warning on a cancelled shipment', () => {
     const scenario = createVoyage();
-    const first = scenario.post('gated_in', day(2)).milestone;
-    scenario.cancel();
-    expect(warnings(scenario.correct(first, { occurred_at: day(1) }))).toEqual(['shipment_cancelled']);
+    const first = scenario.postMilestone('gated_in', day(2)).milestone;
+    scenario.cancelShipment();
+    expect(warnings(scenario.correctMilestone(first, { occurred_at: day(1) }))).toEqual(['shipment_cancelled']);
     expect(scenario.record.status).toBe('cancelled');
   });
 
   it('of the milestone that cancels a shipment reopens it', () => {
     const scenario = createVoyage();
-    const cancelled = scenario.post('booking_cancelled', day(5)).milestone;
+    const cancelled = scenario.postMilestone('booking_cancelled', day(5)).milestone;
     expect(scenario.record.status).toBe('cancelled');
-    scenario.correct(cancelled, { code: 'booking_confirmed' });
+    scenario.correctMilestone(cancelled, { code: 'booking_confirmed' });
     expect(scenario.record.status).toBe('booked');
   });
 
   describe('of estimates', () => {
     it('of the current estimate changes the eta; of its note does not', () => {
       const scenario = createVoyage();
-      const first = scenario.estimate('vessel_arrived', day(20)).milestone;
-      scenario.upsert({ eta: day(18) });
-      scenario.correct(first, { note: 'x' });
+      const first = scenario.postEstimate('vessel_arrived', day(20)).milestone;
+      scenario.upsertShipment({ eta: day(18) });
+      scenario.correctMilestone(first, { note: 'x' });
       expect(scenario.record.eta).toBe(day(18));
-      scenario.correct(first, { occurred_at: day(22) });
+      scenario.correctMilestone(first, { occurred_at: day(22) });
       expect(scenario.record.eta).toBe(day(22));
     });
 
     it('that leaves the series makes the previous estimate current again, and supersedes in the new series', () => {
       const scenario = createVoyage();
-      const older = scenario.estimate('vessel_arrived', day(20)).milestone;
-      const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
-      const elsewhere = scenario.estimate('vessel_arrived', day(10), { location: 'SGSIN' }).milestone;
-      const decision = scenario.correct(newer, { location: 'SGSIN' });
+      const older = scenario.postEstimate('vessel_arrived', day(20)).milestone;
+      const newer = scenario.postEstimate('vessel_arrived', day(22)).milestone;
+      const elsewhere = scenario.postEstimate('vessel_arrived', day(10), { location: 'SGSIN' }).milestone;
+      const decision = scenario.correctMilestone(newer, { location: 'SGSIN' });
       expect(findEventData(decision, 'milestone.corrected.v1')).toMatchObject({
         supersedes: [elsewhere.id],
         restores: [older.id],
@@ -195,8 +201,8 @@ describe('a feed after a correction by a person', () => {
   /** An arrival that a feed sent for the 20th and a person corrected to the 21st. */
   function disputed(rest: object = arrival) {
     const scenario = createVoyage();
-    const first = scenario.post('vessel_arrived', day(20), { source: 'carrier', ...rest }).milestone;
-    const { milestone } = scenario.correct(first, { occurred_at: day(21) });
+    const first = scenario.postMilestone('vessel_arrived', day(20), { source: 'carrier', ...rest }).milestone;
+    const { milestone } = scenario.correctMilestone(first, { occurred_at: day(21) });
     return { scenario, milestone };
   }
   const resent = { outcome: 'existing', events: [], warnings: [{ code: 'overridden_by_user', param: null }] };
@@ -207,7 +213,10 @@ describe('a feed after a correction by a person', () => {
   ])('changes nothing when it repeats %s, however often', (_, rest) => {
     const { scenario, milestone } = disputed(rest);
     for (let turn = 0; turn < 3; turn += 1) {
-      expect(scenario.post('vessel_arrived', day(20), rest as typeof arrival)).toMatchObject({ ...resent, milestone });
+      expect(scenario.postMilestone('vessel_arrived', day(20), rest as typeof arrival)).toMatchObject({
+        ...resent,
+        milestone,
+      });
     }
     expect(scenario.record.ata).toBe(day(21));
     expect(scenario.state?.timeline).toHaveLength(1);
@@ -216,59 +225,65 @@ describe('a feed after a correction by a person', () => {
   it('gets a warning for a repetition, also if the correction concerned other fields', () => {
     const scenario = createVoyage();
     const rest = { source: 'carrier', location: 'USLAX' } as const;
-    const first = scenario.post('vessel_arrived', day(20), rest).milestone;
-    const { milestone } = scenario.correct(first, { note: 'seen at the pier' });
-    expect(scenario.post('vessel_arrived', day(20), rest)).toMatchObject({ ...resent, milestone });
-    scenario.correct(first, { occurred_at: day(21) });
-    expect(scenario.post('vessel_arrived', day(21), rest)).toMatchObject({ events: [], warnings: [] });
-    expect(scenario.post('vessel_arrived', day(20), rest)).toMatchObject(resent);
+    const first = scenario.postMilestone('vessel_arrived', day(20), rest).milestone;
+    const { milestone } = scenario.correctMilestone(first, { note: 'seen at the pier' });
+    expect(scenario.postMilestone('vessel_arrived', day(20), rest)).toMatchObject({ ...resent, milestone });
+    scenario.correctMilestone(first, { occurred_at: day(21) });
+    expect(scenario.postMilestone('vessel_arrived', day(21), rest)).toMatchObject({ events: [], warnings: [] });
+    expect(scenario.postMilestone('vessel_arrived', day(20), rest)).toMatchObject(resent);
   });
 
   it('is recognised by what it sent last, also if the external_id was corrected', () => {
     const { scenario, milestone } = disputed();
-    scenario.correct(milestone, { external_id: 'OURS-1' });
-    const again = scenario.post('vessel_arrived', day(20), arrival);
+    scenario.correctMilestone(milestone, { external_id: 'OURS-1' });
+    const again = scenario.postMilestone('vessel_arrived', day(20), arrival);
     expect(again).toMatchObject({ ...resent, milestoneId: milestone.id });
-    const moved = scenario.post('vessel_arrived', day(23), arrival);
+    const moved = scenario.postMilestone('vessel_arrived', day(23), arrival);
     expect(moved).toMatchObject({ outcome: 'corrected', milestone: { occurred_at: day(23), external_id: 'OURS-1' } });
   });
 
   it('changes fields with new values and keeps other corrections', () => {
     const { scenario, milestone } = disputed();
-    scenario.correct(milestone, { location: 'USNYC', note: 'seen at the pier' });
-    const moved = scenario.post('vessel_arrived', day(22), arrival);
+    scenario.correctMilestone(milestone, { location: 'USNYC', note: 'seen at the pier' });
+    const moved = scenario.postMilestone('vessel_arrived', day(22), arrival);
     expect(moved).toMatchObject({
       outcome: 'corrected',
       warnings: [{ code: 'overridden_by_user', message: expect.stringContaining('location') }],
       milestone: { occurred_at: day(22), location: 'USNYC', note: 'seen at the pier', revision: 4 },
     });
     // The feed last sent the new value.
-    expect(scenario.post('vessel_arrived', day(22), arrival)).toMatchObject({ ...resent, milestone: moved.milestone });
-    expect(scenario.post('vessel_arrived', day(20), arrival).milestone.occurred_at).toBe(day(20));
+    expect(scenario.postMilestone('vessel_arrived', day(22), arrival)).toMatchObject({
+      ...resent,
+      milestone: moved.milestone,
+    });
+    expect(scenario.postMilestone('vessel_arrived', day(20), arrival).milestone.occurred_at).toBe(day(20));
   });
 
   it('that sends the corrected value is remembered without an announcement', () => {
     const { scenario, milestone } = disputed();
-    const agreed = scenario.post('vessel_arrived', day(21), arrival);
+    const agreed = scenario.postMilestone('vessel_arrived', day(21), arrival);
     expect(agreed).toMatchObject({ outcome: 'existing', warnings: [], milestone });
     expect(listEventTypes(agreed)).toEqual(['milestone.corrected.v1']);
     expect(announced(agreed)).toEqual([undefined]);
-    expect(scenario.post('vessel_arrived', day(21), arrival)).toMatchObject({ events: [], warnings: [] });
+    expect(scenario.postMilestone('vessel_arrived', day(21), arrival)).toMatchObject({ events: [], warnings: [] });
     // The feed had not sent this before.
-    expect(scenario.post('vessel_arrived', day(20), arrival)).toMatchObject({ outcome: 'corrected', warnings: [] });
+    expect(scenario.postMilestone('vessel_arrived', day(20), arrival)).toMatchObject({
+      outcome: 'corrected',
+      warnings: [],
+    });
   });
 
   it('has no correction left after a person reverted it', () => {
     const { scenario, milestone } = disputed();
-    scenario.correct(milestone, { occurred_at: day(20) });
-    expect(scenario.post('vessel_arrived', day(20), arrival)).toMatchObject({ events: [], warnings: [] });
+    scenario.correctMilestone(milestone, { occurred_at: day(20) });
+    expect(scenario.postMilestone('vessel_arrived', day(20), arrival)).toMatchObject({ events: [], warnings: [] });
   });
 
   it('does not replace an actual milestone of a person with estimates, only with an actual one', () => {
     const scenario = createVoyage();
     const estimate = { ...arrival, classifier: 'estimated' } as const;
-    const first = scenario.post('vessel_arrived', day(20), estimate).milestone;
-    const { milestone } = scenario.correct(first, { classifier: 'actual' });
+    const first = scenario.postMilestone('vessel_arrived', day(20), estimate).milestone;
+    const { milestone } = scenario.correctMilestone(first, { classifier: 'actual' });
     const elsewhere = { ...estimate, location: 'USNYC', note: 'delayed' };
     for (const [at, again] of [
       [day(20), estimate],
@@ -276,10 +291,10 @@ describe('a feed after a correction by a person', () => {
       [day(23), elsewhere],
       [day(24), { ...estimate, classifier: 'planned' }],
     ] as const) {
-      expect(scenario.post('vessel_arrived', at, again)).toMatchObject({ ...resent, milestone });
+      expect(scenario.postMilestone('vessel_arrived', at, again)).toMatchObject({ ...resent, milestone });
     }
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(20) });
-    const said = scenario.post('vessel_arrived', day(22), { ...arrival, location: 'USNYC' });
+    const said = scenario.postMilestone('vessel_arrived', day(22), { ...arrival, location: 'USNYC' });
     expect(said).toMatchObject({
       outcome: 'corrected',
       warnings: [],
@@ -290,45 +305,48 @@ describe('a feed after a correction by a person', () => {
   it('does not replace a manual milestone with its external_id, until that is reverted', () => {
     const scenario = createVoyage();
     const estimate = { ...arrival, classifier: 'estimated' } as const;
-    const { id } = scenario.post('vessel_arrived', day(20), estimate).milestone;
-    const { milestone } = scenario.post('vessel_arrived', day(19), { ...arrival, source: 'manual' });
+    const { id } = scenario.postMilestone('vessel_arrived', day(20), estimate).milestone;
+    const { milestone } = scenario.postMilestone('vessel_arrived', day(19), { ...arrival, source: 'manual' });
     expect(milestone).toMatchObject({ id, classifier: 'actual', source: 'manual' });
-    expect(scenario.post('vessel_arrived', day(23), estimate)).toMatchObject({ ...resent, milestone });
-    scenario.correct(milestone, { classifier: 'estimated' });
-    const moved = scenario.post('vessel_arrived', day(23), estimate);
+    expect(scenario.postMilestone('vessel_arrived', day(23), estimate)).toMatchObject({ ...resent, milestone });
+    scenario.correctMilestone(milestone, { classifier: 'estimated' });
+    const moved = scenario.postMilestone('vessel_arrived', day(23), estimate);
     expect(moved.milestone).toMatchObject({ id, classifier: 'estimated', occurred_at: day(23), source: 'carrier' });
   });
 
   it('that reports an actual time replaces a person’s estimate', () => {
     const scenario = createVoyage();
-    const first = scenario.post('vessel_arrived', day(20), arrival).milestone;
-    scenario.correct(first, { classifier: 'estimated', occurred_at: day(22) });
-    const moved = scenario.post('vessel_arrived', day(21), arrival);
+    const first = scenario.postMilestone('vessel_arrived', day(20), arrival).milestone;
+    scenario.correctMilestone(first, { classifier: 'estimated', occurred_at: day(22) });
+    const moved = scenario.postMilestone('vessel_arrived', day(21), arrival);
     expect(moved.milestone).toMatchObject({ classifier: 'actual', occurred_at: day(21) });
   });
 
   it('a person who posts with its external_id corrects its milestone too', () => {
     const scenario = createVoyage();
-    const { id } = scenario.post('vessel_arrived', day(20), arrival).milestone;
+    const { id } = scenario.postMilestone('vessel_arrived', day(20), arrival).milestone;
     const byHand = { ...arrival, source: 'manual' } as const;
-    expect(scenario.post('vessel_arrived', day(21), byHand)).toMatchObject({ outcome: 'corrected', warnings: [] });
-    const again = scenario.post('vessel_arrived', day(20), arrival);
+    expect(scenario.postMilestone('vessel_arrived', day(21), byHand)).toMatchObject({
+      outcome: 'corrected',
+      warnings: [],
+    });
+    const again = scenario.postMilestone('vessel_arrived', day(20), arrival);
     expect(again).toMatchObject({ ...resent, milestone: { id, occurred_at: day(21), source: 'manual' } });
-    const moved = scenario.post('vessel_arrived', day(23), arrival);
+    const moved = scenario.postMilestone('vessel_arrived', day(23), arrival);
     expect(moved.milestone).toMatchObject({ id, occurred_at: day(23), source: 'carrier' });
   });
 
   it('a person who repeats the former values restores them', () => {
     const scenario = createVoyage();
-    const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
-    scenario.correct(first, { occurred_at: day(21) });
-    const again = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' });
+    const first = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
+    scenario.correctMilestone(first, { occurred_at: day(21) });
+    const again = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1' });
     expect(again).toMatchObject({ outcome: 'corrected', warnings: [], milestone: { occurred_at: day(20) } });
   });
 
   it('changes nothing when it repeats its values under a new external_id', () => {
     const { scenario, milestone } = disputed();
-    const again = scenario.post('vessel_arrived', day(20), { ...arrival, external_id: 'EV-2' });
+    const again = scenario.postMilestone('vessel_arrived', day(20), { ...arrival, external_id: 'EV-2' });
     expect(again).toMatchObject({ ...resent, milestone });
     expect(scenario.record.ata).toBe(day(21));
   });
@@ -336,7 +354,9 @@ describe('a feed after a correction by a person', () => {
   it('adds another milestone independently', () => {
     const { scenario } = disputed();
     const other = { ...arrival, external_id: 'EV-2' } as const;
-    expect(scenario.post('vessel_arrived', day(22), other).outcome).toBe('recorded');
-    expect(scenario.post('discharged', day(20), { source: 'carrier', location: 'USLAX' }).outcome).toBe('recorded');
+    expect(scenario.postMilestone('vessel_arrived', day(22), other).outcome).toBe('recorded');
+    expect(scenario.postMilestone('discharged', day(20), { source: 'carrier', location: 'USLAX' }).outcome).toBe(
+      'recorded',
+    );
   });
 });

@@ -5,11 +5,11 @@ import {
   pickContent,
   isSameContent,
   restoreLastSentContent,
-  findOverridden,
+  findOverriddenValues,
 } from '../last-sent.ts';
 import { findLocalDate, isDay } from '../local-time.ts';
 import { isSameStatement } from '../reports.ts';
-import { findEntry, type ShipmentState, type TimelineEntry } from '../state.ts';
+import { findTimelineEntry, type ShipmentState, type TimelineEntry } from '../state.ts';
 import { hasSameExternalId } from '../timeline.ts';
 import {
   type CommandContext,
@@ -53,7 +53,7 @@ export const correctMilestoneHandler: CommandHandler<
   Omit<CorrectMilestoneAnswer, 'warnings'>
 > = {
   decide: decideCorrection,
-  resultOf(events) {
+  rebuildResult(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.corrected.v1') return { outcome: 'corrected', milestoneId: data.milestone.id };
     }
@@ -68,7 +68,7 @@ function decideCorrection(
   context: DecideContext,
 ): Decision<CorrectMilestoneResult> {
   const { milestone_id, patch, at } = command;
-  const entry = findEntry(state, milestone_id);
+  const entry = findTimelineEntry(state, milestone_id);
   const { milestone: previous } = entry;
   if (previous.retracted_at !== null) {
     const message = 'The milestone was retracted. To restore it, post it again.';
@@ -83,7 +83,7 @@ function decideCorrection(
     const warnings = [...unusual, ...warnOfCancelledShipment(state.record, state.record)];
     return { ...common, outcome: 'unchanged', events: [], warnings };
   }
-  const overridden = findOverridden(content, restoreLastSentContent(entry));
+  const overridden = findOverriddenValues(content, restoreLastSentContent(entry));
   const milestone = replaceContent(previous, content, reported_at);
   const outcome = { previous, milestone, overridden, formerReport: null };
   const { isSuperseded: _, ...decided } = decideMilestone(at, state, outcome, context);
@@ -105,7 +105,7 @@ function applyPatch(
   const dropFormerTimezone = previous.location === null ? null : (places.find(previous.location)?.timezone ?? null);
   // Drops the time zone of the former place. A time zone that a client sent stays.
   const timezone = isMoved && previous.timezone === dropFormerTimezone ? { timezone: null } : {};
-  const merged = { ...pickContent(previous), reported_at: null, ...keepDay(previous), ...patch, ...timezone };
+  const merged = { ...pickContent(previous), reported_at: null, ...keepDateOfDay(previous), ...patch, ...timezone };
   const { milestone, errors } = checkMilestone(merged, places, at, listPorts(record));
   const { reported_at: _, ...checked } = milestone;
   throwIfErrors([...errors, ...(patch.container_number === undefined ? [] : checkContainer(milestone, record))]);
@@ -113,17 +113,17 @@ function applyPatch(
     ...checked,
     ...(patch.location === undefined && { location: previous.location }),
     ...(patch.container_number === undefined && { container_number: previous.container_number }),
-    ...(patch.location === undefined && patch.timezone === undefined && keepZone(previous, patch)),
+    ...(patch.location === undefined && patch.timezone === undefined && keepTimeAndZone(previous, patch)),
   };
 }
 
 /** Returns the date of a milestone that is a day. It stays the same day, even if its place or time zone changes. */
-function keepDay({ occurred_at, occurred_at_precision, timezone }: Milestone): Partial<MilestoneContent> {
+function keepDateOfDay({ occurred_at, occurred_at_precision, timezone }: Milestone): Partial<MilestoneContent> {
   return occurred_at_precision === 'day' ? { occurred_at: findLocalDate(occurred_at, timezone) } : {};
 }
 
 /** Returns the fields that a correction keeps if it changes neither the place nor the time zone. */
-function keepZone({ timezone, occurred_at }: Milestone, patch: MilestonePatch): Partial<MilestoneContent> {
+function keepTimeAndZone({ timezone, occurred_at }: Milestone, patch: MilestonePatch): Partial<MilestoneContent> {
   if (patch.occurred_at === undefined) return { timezone, occurred_at };
   return isDay(patch.occurred_at) ? {} : { timezone };
 }
@@ -178,7 +178,7 @@ export const retractMilestoneHandler: CommandHandler<
   Omit<RetractMilestoneAnswer, 'warnings'>
 > = {
   decide({ milestone_id, at }, state, context) {
-    const { milestone: previous, overridden } = findEntry(state, milestone_id);
+    const { milestone: previous, overridden } = findTimelineEntry(state, milestone_id);
     const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
     if (previous.retracted_at !== null) {
       const warnings = warnOfCancelledShipment(state.record, state.record);
@@ -189,7 +189,7 @@ export const retractMilestoneHandler: CommandHandler<
     const { isSuperseded: _, ...decided } = decideMilestone(at, state, outcome, context);
     return { ...common, outcome: 'retracted', ...decided };
   },
-  resultOf(events) {
+  rebuildResult(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.retracted.v1') return { outcome: 'retracted', milestoneId: data.milestone.id };
     }

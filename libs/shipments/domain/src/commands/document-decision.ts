@@ -17,7 +17,7 @@ import {
   throwIfErrors,
   warnOfCancelledShipment,
 } from './command.ts';
-import { addConsequences } from '../exceptions/reconcile.ts';
+import { addDerivedEvents } from '../exceptions/reconcile.ts';
 import { type DocumentUploaded, documentUploaded } from '../events/document-events.ts';
 import type { ReceivedObject, StoredDocument } from '../events/event-data.ts';
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
@@ -140,7 +140,7 @@ export function createUploadedEvent(
 }
 
 /** Returns the decision on a command about a document. The command has at most one event. */
-export function decideOnDocument(
+export function decideDocumentCommand(
   { at, ...result }: DocumentResult & { readonly at: string },
   event: ShipmentEventBody | undefined,
   state: ShipmentState,
@@ -154,7 +154,7 @@ export function decideOnDocument(
     documents: applyDocumentChanges(state.documents, [event]),
     record: updateDocumentsCount(record, event),
   };
-  return { ...common, ...addConsequences(at, after, [event], context) };
+  return { ...common, ...addDerivedEvents(at, after, [event], context) };
 }
 
 function updateDocumentsCount(record: ShipmentRecord, { data }: ShipmentEventBody): ShipmentRecord {

@@ -25,26 +25,29 @@ const inMs = (ms: number) => new Date(Date.parse(CREATED) + ms).toISOString();
 /** A shipment that time changes only through its documents. */
 const begin = () => beginWith('document_rejected', {}, CREATED);
 
-type Act = (scenario: Scenario, document: DocumentRecord) => { readonly outcome: string } & ReturnType<Scenario['add']>;
+type Act = (
+  scenario: Scenario,
+  document: DocumentRecord,
+) => { readonly outcome: string } & ReturnType<Scenario['addDocument']>;
 const ACTS = {
-  receive: (scenario, document) => scenario.receive(document, { id: 'object-9' }),
-  complete: (scenario, document) => scenario.complete(document),
-  approve: (scenario, document) => scenario.approve(document),
-  reject: (scenario, document) => scenario.reject(document, 'Other words.'),
-  delete: (scenario, document) => scenario.delete(document),
+  receive: (scenario, document) => scenario.receiveUpload(document, { id: 'object-9' }),
+  complete: (scenario, document) => scenario.completeUpload(document),
+  approve: (scenario, document) => scenario.approveDocument(document),
+  reject: (scenario, document) => scenario.rejectDocument(document, 'Other words.'),
+  delete: (scenario, document) => scenario.deleteDocument(document),
 } satisfies Readonly<Record<string, Act>>;
 
 /** Returns a document with this status. */
 const AS: Readonly<Record<string, (scenario: Scenario) => DocumentRecord>> = {
   pending: (scenario) => scenario.requestUpload().document,
-  received: (scenario) => scenario.receive(scenario.requestUpload().document).document,
-  uploaded: (scenario) => scenario.add().document,
-  approved: (scenario) => scenario.approve(scenario.add().document).document,
-  rejected: (scenario) => scenario.reject(scenario.add().document).document,
-  deleted: (scenario) => scenario.delete(scenario.add().document).document,
+  received: (scenario) => scenario.receiveUpload(scenario.requestUpload().document).document,
+  uploaded: (scenario) => scenario.addDocument().document,
+  approved: (scenario) => scenario.approveDocument(scenario.addDocument().document).document,
+  rejected: (scenario) => scenario.rejectDocument(scenario.addDocument().document).document,
+  deleted: (scenario) => scenario.deleteDocument(scenario.addDocument().document).document,
   expired(scenario) {
     const { id } = scenario.requestUpload().document;
-    scenario.at(inMs(pendingMs)).check();
+    scenario.atTime(inMs(pendingMs)).checkRules();
     return scenario.state!.documents.find(({ document }) => document.id === id)!.document;
   },
 };
@@ -53,7 +56,7 @@ describe('a document', () => {
   it('sent with its fields is complete immediately', () => {
     const scenario = begin();
     const object = { id: 'object-7', size_bytes: 7, sha256: 'cd'.repeat(32), content_type: 'image/png' } as const;
-    const added = scenario.add({ type: 'photo', file_name: 'Foto – 写真.png' }, object);
+    const added = scenario.addDocument({ type: 'photo', file_name: 'Foto – 写真.png' }, object);
     expect([added.outcome, listEventTypes(added), added.warnings]).toEqual(['added', ['document.uploaded.v1'], []]);
     const document: DocumentRecord = {
       id: added.documentId,
@@ -92,15 +95,15 @@ describe('a document', () => {
   it('is pending until its sender completes it; the last bytes count', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    const received = scenario.receive(document, { id: 'first', size_bytes: 3 });
+    const received = scenario.receiveUpload(document, { id: 'first', size_bytes: 3 });
     expect([received.outcome, listEventTypes(received), received.object_id]).toEqual([
       'received',
       ['document.received.v1'],
       null,
     ]);
-    scenario.receive(document, { id: 'second', content_type: 'image/tiff' });
+    scenario.receiveUpload(document, { id: 'second', content_type: 'image/tiff' });
     expect(scenario.record.documents_count).toBe(0);
-    const completed = scenario.at(inMs(60_000)).complete(document);
+    const completed = scenario.atTime(inMs(60_000)).completeUpload(document);
     expect([completed.outcome, listEventTypes(completed), completed.object_id]).toEqual([
       'completed',
       ['document.uploaded.v1'],
@@ -120,8 +123,8 @@ describe('a document', () => {
   ])('whose bytes %s', (_, differing, kept, outcome, made) => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    scenario.receive(document);
-    const again = scenario.receive(document, { id: 'object-2', ...differing }, kept);
+    scenario.receiveUpload(document);
+    const again = scenario.receiveUpload(document, { id: 'object-2', ...differing }, kept);
     expect([again.outcome, again.events.length]).toEqual([outcome, outcome === 'unchanged' ? 0 : 1]);
     expect(scenario.state?.documents[0]?.received?.id).toBe(made);
   });
@@ -131,9 +134,12 @@ describe('a document', () => {
     ['rejected', 'Wrong consignee.'],
   ] as const)('that is %s records the person and the time', (status, rejection_reason) => {
     const scenario = begin();
-    const { document } = scenario.add();
-    scenario.at(inMs(5));
-    const reviewed = status === 'approved' ? scenario.approve(document) : scenario.reject(document, 'Wrong consignee.');
+    const { document } = scenario.addDocument();
+    scenario.atTime(inMs(5));
+    const reviewed =
+      status === 'approved'
+        ? scenario.approveDocument(document)
+        : scenario.rejectDocument(document, 'Wrong consignee.');
     expect(reviewed.outcome).toBe(status);
     expect(listEventTypes(reviewed)[0]).toBe(`document.${status}.v1`);
     const after = { ...document, status, reviewed_by: ME, reviewed_at: inMs(5), rejection_reason };
@@ -156,7 +162,7 @@ describe('a document', () => {
     const scenario = begin();
     const document = AS[as]!(scenario);
     const { documents_count } = scenario.record;
-    const deleted = scenario.delete(document);
+    const deleted = scenario.deleteDocument(document);
     expect([deleted.outcome, listEventTypes(deleted)[0], deleted.object_id]).toEqual([
       'deleted',
       'document.deleted.v1',
@@ -210,8 +216,8 @@ describe('a document', () => {
 
   it.each(Object.keys(ACTS))('%s of an unknown document is refused', (name) => {
     const scenario = begin();
-    scenario.add();
-    const { document } = createVoyage().add();
+    scenario.addDocument();
+    const { document } = createVoyage().addDocument();
     const act = () => ACTS[name as keyof typeof ACTS](scenario, { ...document, id: `${document.id}x` });
     expect(catchRefusal(act).code).toBe('not_found');
   });
@@ -223,36 +229,36 @@ describe('a document', () => {
   ])('is not completed with other bytes than announced: %s', (code, bytes) => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    scenario.receive(document, bytes);
-    expect(catchRefusal(() => scenario.complete(document)).code).toBe(code);
+    scenario.receiveUpload(document, bytes);
+    expect(catchRefusal(() => scenario.completeUpload(document)).code).toBe(code);
     expect(scenario.state?.documents[0]?.document).toEqual(document);
-    scenario.receive(document);
-    expect(scenario.complete(document).outcome).toBe('completed');
+    scenario.receiveUpload(document);
+    expect(scenario.completeUpload(document).outcome).toBe('completed');
   });
 
   it('with lost bytes is not completed until they arrive again', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    expect(catchRefusal(() => scenario.complete(document, 'object-1')).code).toBe('upload_missing');
-    scenario.receive(document, { id: 'object-1' });
-    expect(catchRefusal(() => scenario.complete(document, 'object-1')).code).toBe('upload_missing');
+    expect(catchRefusal(() => scenario.completeUpload(document, 'object-1')).code).toBe('upload_missing');
+    scenario.receiveUpload(document, { id: 'object-1' });
+    expect(catchRefusal(() => scenario.completeUpload(document, 'object-1')).code).toBe('upload_missing');
     expect(scenario.state?.documents[0]?.document).toEqual(document);
-    scenario.receive(document, { id: 'object-2' });
-    expect(scenario.complete(document, 'object-1').object_id).toBe('object-2');
-    expect(scenario.complete(document, 'object-2').outcome).toBe('unchanged');
+    scenario.receiveUpload(document, { id: 'object-2' });
+    expect(scenario.completeUpload(document, 'object-1').object_id).toBe('object-2');
+    expect(scenario.completeUpload(document, 'object-2').outcome).toBe('unchanged');
   });
 
   it('whose bytes are lost because it expired is not pending', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    scenario.receive(document, { id: 'object-1' });
-    scenario.at(inMs(pendingMs));
-    expect(catchRefusal(() => scenario.complete(document, 'object-1')).code).toBe('document_not_pending');
+    scenario.receiveUpload(document, { id: 'object-1' });
+    scenario.atTime(inMs(pendingMs));
+    expect(catchRefusal(() => scenario.completeUpload(document, 'object-1')).code).toBe('document_not_pending');
   });
 
   it('is limited to 500 per shipment, including deleted and expired ones', () => {
     const scenario = begin();
-    const { document } = scenario.add();
+    const { document } = scenario.addDocument();
     const { state } = scenario;
     const one = { ...state!.documents[0]!, document: { ...document, status: 'deleted' } as const };
     const many = (count: number) => {
@@ -263,9 +269,9 @@ describe('a document', () => {
       scenario.state = { ...state!, documents };
     };
     many(499);
-    expect(scenario.add().outcome).toBe('added');
+    expect(scenario.addDocument().outcome).toBe('added');
     many(500);
-    for (const act of [() => scenario.add(), () => scenario.requestUpload()]) {
+    for (const act of [() => scenario.addDocument(), () => scenario.requestUpload()]) {
       const { code, details } = catchRefusal(act);
       expect([code, details.map(({ param }) => param)]).toEqual(['limit_exceeded', ['type']]);
     }
@@ -273,17 +279,17 @@ describe('a document', () => {
 
   it('on a cancelled shipment is stored with a warning', () => {
     const scenario = begin();
-    const { document } = scenario.add();
+    const { document } = scenario.addDocument();
     const pending = scenario.requestUpload().document;
-    scenario.cancel();
+    scenario.cancelShipment();
     const acts = [
-      () => scenario.add(),
+      () => scenario.addDocument(),
       () => scenario.requestUpload(),
-      () => scenario.receive(pending),
-      () => scenario.complete(pending),
-      () => scenario.reject(document),
-      () => scenario.reject(document),
-      () => scenario.delete(document),
+      () => scenario.receiveUpload(pending),
+      () => scenario.completeUpload(pending),
+      () => scenario.rejectDocument(document),
+      () => scenario.rejectDocument(document),
+      () => scenario.deleteDocument(document),
     ];
     for (const act of acts) expect(act().warnings.map(({ code }) => code)).toEqual(['shipment_cancelled']);
     expect(scenario.open).toEqual([]);
@@ -294,7 +300,7 @@ describe('a document that replaces another', () => {
   it.each(['uploaded', 'approved', 'rejected'])('replaces one that is %s', (as) => {
     const scenario = begin();
     const former = AS[as]!(scenario);
-    const added = scenario.add({ replaces_document_id: former.id }, { id: 'object-2' });
+    const added = scenario.addDocument({ replaces_document_id: former.id }, { id: 'object-2' });
     expect(added.document.replaces_document_id).toBe(former.id);
     const replaced = { ...former, replaced_by_document_id: added.document.id };
     expect(findEventData(added, 'document.uploaded.v1')?.replaced).toEqual({
@@ -309,7 +315,7 @@ describe('a document that replaces another', () => {
     const scenario = begin();
     const { id } = AS[as]!(scenario);
     for (const act of [
-      () => scenario.add({ replaces_document_id: id }),
+      () => scenario.addDocument({ replaces_document_id: id }),
       () => scenario.requestUpload({ replaces_document_id: id }),
     ]) {
       const { code, details } = catchRefusal(act);
@@ -320,40 +326,40 @@ describe('a document that replaces another', () => {
 
   it('cannot replace an unknown or replaced document', () => {
     const scenario = begin();
-    const former = scenario.add().document;
-    expect(catchRefusal(() => scenario.add({ replaces_document_id: 'doc_x' })).code).toBe('validation_failed');
-    const next = scenario.add({ replaces_document_id: former.id }).document;
+    const former = scenario.addDocument().document;
+    expect(catchRefusal(() => scenario.addDocument({ replaces_document_id: 'doc_x' })).code).toBe('validation_failed');
+    const next = scenario.addDocument({ replaces_document_id: former.id }).document;
     for (const act of [
-      () => scenario.add({ replaces_document_id: former.id }),
+      () => scenario.addDocument({ replaces_document_id: former.id }),
       () => scenario.requestUpload({ replaces_document_id: former.id }),
     ]) {
       expect(catchRefusal(act).code).toBe('document_replaced');
     }
-    expect(scenario.add({ replaces_document_id: next.id }).outcome).toBe('added');
+    expect(scenario.addDocument({ replaces_document_id: next.id }).outcome).toBe('added');
   });
 
   it('replaces it when complete, not before', () => {
     const scenario = begin();
-    const former = scenario.add().document;
+    const former = scenario.addDocument().document;
     const pending = scenario.requestUpload({ replaces_document_id: former.id }).document;
-    scenario.receive(pending);
+    scenario.receiveUpload(pending);
     expect(scenario.state?.documents[0]?.document).toEqual(former);
-    scenario.complete(pending);
+    scenario.completeUpload(pending);
     expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(pending.id);
   });
 
   it('does not replace one that was replaced or deleted in the meantime, and is still completed', () => {
     for (const meanwhile of [
-      (scenario: Scenario, { id }: DocumentRecord) => scenario.add({ replaces_document_id: id }),
-      (scenario: Scenario, document: DocumentRecord) => scenario.delete(document),
+      (scenario: Scenario, { id }: DocumentRecord) => scenario.addDocument({ replaces_document_id: id }),
+      (scenario: Scenario, document: DocumentRecord) => scenario.deleteDocument(document),
     ]) {
       const scenario = begin();
-      const former = scenario.add().document;
+      const former = scenario.addDocument().document;
       const pending = scenario.requestUpload({ replaces_document_id: former.id }).document;
       meanwhile(scenario, former);
       const [before] = scenario.state!.documents;
-      scenario.receive(pending);
-      const completed = scenario.complete(pending);
+      scenario.receiveUpload(pending);
+      const completed = scenario.completeUpload(pending);
       expect([completed.outcome, findEventData(completed, 'document.uploaded.v1')?.replaced]).toEqual([
         'completed',
         null,
@@ -367,43 +373,43 @@ describe('a replacement that is deleted', () => {
   it.each(['uploaded', 'approved', 'rejected'])('makes its predecessor current again if that is %s', (as) => {
     const scenario = begin();
     const former = AS[as]!(scenario);
-    const wrong = scenario.add({ replaces_document_id: former.id }, { id: 'object-2' }).document;
-    const deleted = scenario.delete(wrong);
+    const wrong = scenario.addDocument({ replaces_document_id: former.id }, { id: 'object-2' }).document;
+    const deleted = scenario.deleteDocument(wrong);
     const restored = { document: former, object_id: 'object-1' };
     expect(findEventData(deleted, 'document.deleted.v1')?.restored).toEqual(restored);
     expect(scenario.state?.documents[0]).toMatchObject(restored);
-    const right = scenario.add({ replaces_document_id: former.id }).document;
+    const right = scenario.addDocument({ replaces_document_id: former.id }).document;
     expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(right.id);
   });
 
   it('restores nothing while another one has replaced its predecessor', () => {
     const scenario = begin();
-    const first = scenario.add().document;
-    const second = scenario.add({ replaces_document_id: first.id }).document;
-    const third = scenario.add({ replaces_document_id: second.id }).document;
-    expect(findEventData(scenario.delete(second), 'document.deleted.v1')).not.toHaveProperty('restored');
-    const { code, message } = catchRefusal(() => scenario.add({ replaces_document_id: first.id }));
+    const first = scenario.addDocument().document;
+    const second = scenario.addDocument({ replaces_document_id: first.id }).document;
+    const third = scenario.addDocument({ replaces_document_id: second.id }).document;
+    expect(findEventData(scenario.deleteDocument(second), 'document.deleted.v1')).not.toHaveProperty('restored');
+    const { code, message } = catchRefusal(() => scenario.addDocument({ replaces_document_id: first.id }));
     expect([code, message]).toEqual(['document_replaced', `The document was already replaced by ${third.id}.`]);
-    const deleted = scenario.delete(third);
+    const deleted = scenario.deleteDocument(third);
     expect(findEventData(deleted, 'document.deleted.v1')?.restored?.document).toEqual(first);
-    expect(scenario.add({ replaces_document_id: first.id }).outcome).toBe('added');
+    expect(scenario.addDocument({ replaces_document_id: first.id }).outcome).toBe('added');
   });
 
   it('restores nothing if it replaced nothing, or its predecessor is deleted', () => {
     const scenario = begin();
-    const former = scenario.add().document;
+    const former = scenario.addDocument().document;
     const pending = scenario.requestUpload({ replaces_document_id: former.id }).document;
-    expect(findEventData(scenario.delete(pending), 'document.deleted.v1')).not.toHaveProperty('restored');
-    const next = scenario.add({ replaces_document_id: former.id }).document;
-    scenario.delete(former);
-    expect(findEventData(scenario.delete(next), 'document.deleted.v1')).not.toHaveProperty('restored');
+    expect(findEventData(scenario.deleteDocument(pending), 'document.deleted.v1')).not.toHaveProperty('restored');
+    const next = scenario.addDocument({ replaces_document_id: former.id }).document;
+    scenario.deleteDocument(former);
+    expect(findEventData(scenario.deleteDocument(next), 'document.deleted.v1')).not.toHaveProperty('restored');
   });
 
   it('is not one in streams without that information', () => {
     const scenario = begin();
-    const former = scenario.add().document;
-    const wrong = scenario.add({ replaces_document_id: former.id }).document;
-    scenario.delete(wrong);
+    const former = scenario.addDocument().document;
+    const wrong = scenario.addDocument({ replaces_document_id: former.id }).document;
+    scenario.deleteDocument(wrong);
     const events = scenario.events.map((event) => {
       if (event.type !== 'document.deleted.v1') return event;
       const { restored: _, ...data } = event.data;
@@ -411,7 +417,7 @@ describe('a replacement that is deleted', () => {
     });
     scenario.state = fold(events);
     expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(wrong.id);
-    const right = scenario.add({ replaces_document_id: former.id }).document;
+    const right = scenario.addDocument({ replaces_document_id: former.id }).document;
     expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(right.id);
   });
 });
@@ -420,56 +426,56 @@ describe('a document that is pending', () => {
   it('expires after exactly 24 hours, by the clock, once', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    expect(listEventTypes(scenario.at(inMs(pendingMs - 1)).check())).toEqual([]);
-    const checked = scenario.at(inMs(pendingMs)).check();
+    expect(listEventTypes(scenario.atTime(inMs(pendingMs - 1)).checkRules())).toEqual([]);
+    const checked = scenario.atTime(inMs(pendingMs)).checkRules();
     expect(listEventTypes(checked)).toEqual(['document.expired.v1']);
     const expired = { ...document, status: 'expired' };
     const stored = { document: expired, object_id: null };
     expect(findEventData(checked, 'document.expired.v1')).toEqual({ stored, previous: document });
     expect(scenario.state?.documents).toEqual([{ ...stored, received: null, verdict: 0 }]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(listEventTypes(scenario.check())).toEqual([]);
+    expect(listEventTypes(scenario.checkRules())).toEqual([]);
   });
 
   it('expires with any other write, also on a cancelled shipment', () => {
     const scenario = begin();
     scenario.requestUpload();
-    expect(listEventTypes(scenario.at(inMs(pendingMs)).upsert({ house_bill: 'HB-1' }))).toContain(
+    expect(listEventTypes(scenario.atTime(inMs(pendingMs)).upsertShipment({ house_bill: 'HB-1' }))).toContain(
       'document.expired.v1',
     );
     const cancelled = begin();
     cancelled.requestUpload();
-    cancelled.cancel();
+    cancelled.cancelShipment();
     expect(cancelled.state?.nextCheckAt).toBe(inMs(pendingMs));
-    expect(listEventTypes(cancelled.at(inMs(pendingMs)).check())).toEqual(['document.expired.v1']);
+    expect(listEventTypes(cancelled.atTime(inMs(pendingMs)).checkRules())).toEqual(['document.expired.v1']);
   });
 
   it('expires with its received bytes, which are to be destroyed', () => {
     const scenario = begin();
-    scenario.receive(scenario.requestUpload().document, { id: 'object-3' });
-    scenario.at(inMs(pendingMs)).check();
+    scenario.receiveUpload(scenario.requestUpload().document, { id: 'object-3' });
+    scenario.atTime(inMs(pendingMs)).checkRules();
     expect(scenario.state?.documents).toMatchObject([{ object_id: 'object-3', received: null }]);
   });
 
   it('counts as expired for a command that comes before the clock', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    scenario.at(inMs(pendingMs - 1)).receive(document);
-    scenario.at(inMs(pendingMs));
-    for (const act of [() => scenario.receive(document), () => scenario.complete(document)]) {
+    scenario.atTime(inMs(pendingMs - 1)).receiveUpload(document);
+    scenario.atTime(inMs(pendingMs));
+    for (const act of [() => scenario.receiveUpload(document), () => scenario.completeUpload(document)]) {
       const { code, message } = catchRefusal(act);
       expect([code, message]).toEqual(['document_not_pending', expect.stringContaining('expired')]);
     }
-    expect(scenario.at(inMs(pendingMs - 1)).complete(document).outcome).toBe('completed');
+    expect(scenario.atTime(inMs(pendingMs - 1)).completeUpload(document).outcome).toBe('completed');
   });
 
   it('determines the next check, one after another', () => {
     const scenario = begin();
     scenario.requestUpload();
-    scenario.at(inMs(1_000)).requestUpload();
-    scenario.add();
+    scenario.atTime(inMs(1_000)).requestUpload();
+    scenario.addDocument();
     expect(scenario.state?.nextCheckAt).toBe(inMs(pendingMs));
-    scenario.at(inMs(pendingMs)).check();
+    scenario.atTime(inMs(pendingMs)).checkRules();
     expect(scenario.state?.nextCheckAt).toBe(inMs(pendingMs + 1_000));
     const statuses = scenario.state?.documents.map(({ document }) => document.status);
     expect(statuses).toEqual(['expired', 'pending_upload', 'uploaded']);
@@ -480,14 +486,14 @@ describe('announcements and history of documents', () => {
   it('contain completed and reviewed documents with their download URL', () => {
     const scenario = begin();
     const first = scenario.requestUpload().document;
-    scenario.receive(first);
-    scenario.complete(first);
-    const second = scenario.add({ replaces_document_id: first.id }).document;
-    scenario.approve(second);
-    scenario.reject(first);
-    scenario.delete(second);
+    scenario.receiveUpload(first);
+    scenario.completeUpload(first);
+    const second = scenario.addDocument({ replaces_document_id: first.id }).document;
+    scenario.approveDocument(second);
+    scenario.rejectDocument(first);
+    scenario.deleteDocument(second);
     scenario.requestUpload();
-    scenario.at(inMs(pendingMs)).check();
+    scenario.atTime(inMs(pendingMs)).checkRules();
     const told = scenario.events.slice(1).flatMap((event) => {
       const announcement = findAnnouncement(event);
       const data = announcement?.data(toShipmentResource(scenario.record, ADDRESSES.appUrl), ADDRESSES);
@@ -544,15 +550,15 @@ describe('announcements and history of documents', () => {
 
   it('contain no other change of the shipment', () => {
     const scenario = begin();
-    const { document } = scenario.add();
-    scenario.approve(document);
-    scenario.delete(document);
+    const { document } = scenario.addDocument();
+    scenario.approveDocument(document);
+    scenario.deleteDocument(document);
     expect(scenario.events.map(({ type }) => type)).not.toContain('shipment.changed.v1');
   });
 });
 
 describe('a repeated command about a document', () => {
-  const about = (scenario: Scenario) => ({ ...scenario.context(), shipment_id: SHIPMENT_ID });
+  const about = (scenario: Scenario) => ({ ...scenario.createCommandContext(), shipment_id: SHIPMENT_ID });
   const { content_type, size_bytes, sha256: checksum_sha256 } = receivedObject();
   const expected = { content_type, size_bytes, checksum_sha256 };
 
@@ -579,10 +585,10 @@ describe('a repeated command about a document', () => {
       const decided = () => decide(command, scenario.state, createDecideContext(command.id));
       expect(decided()).toEqual(decided());
       const { length } = scenario.events;
-      const { documentId, outcome: came } = scenario.run(command) as ReturnType<Scenario['add']>;
+      const { documentId, outcome: came } = scenario.runCommand(command) as ReturnType<Scenario['addDocument']>;
       expect(came).toBe(outcome);
-      const { resultOf, answer } = getHandler(command.type);
-      const result = resultOf(scenario.events.slice(length), command);
+      const { rebuildResult, answer } = getHandler(command.type);
+      const result = rebuildResult(scenario.events.slice(length), command);
       expect(result).toEqual({ outcome, documentId });
       const found = scenario.state?.documents.find(({ document }) => document.id === documentId);
       expect(answer(result!, scenario.state!)).toEqual({
@@ -592,7 +598,7 @@ describe('a repeated command about a document', () => {
         shipment_version: scenario.record.version,
       });
       // The expired documents are not part of the command's result.
-      expect(resultOf([], command)).toBeUndefined();
+      expect(rebuildResult([], command)).toBeUndefined();
     }
   });
 });

@@ -40,7 +40,7 @@ const SILENT: RuleSettings = {
 function heldUnseen(): Scenario {
   const scenario = createVoyage();
   scenario.settings = SILENT;
-  scenario.post('customs_hold', day(20));
+  scenario.postMilestone('customs_hold', day(20));
   scenario.settings = DEFAULT_RULE_SETTINGS;
   expect(scenario.exceptions).toEqual([]);
   return scenario;
@@ -49,8 +49,8 @@ function heldUnseen(): Scenario {
 describe('opening by hand', () => {
   it('stores what the person sent, and null for all other fields', () => {
     const scenario = loaded();
-    const milestone = scenario.post('gated_in', day(2), box(CONTAINER_A)).milestone;
-    const opened = scenario.openByHand('seal_broken', {
+    const milestone = scenario.postMilestone('gated_in', day(2), box(CONTAINER_A)).milestone;
+    const opened = scenario.openException('seal_broken', {
       severity: 'critical',
       title: 'Seal gone',
       detail: 'Found open at the gate.',
@@ -87,18 +87,23 @@ describe('opening by hand', () => {
 
   it('accepts any type, with its title unless another one is given', () => {
     const scenario = createVoyage();
-    for (const type of EXCEPTION_TYPES) expect(scenario.openByHand(type).exception.title).toBe(EXCEPTION_TITLES[type]);
+    for (const type of EXCEPTION_TYPES)
+      expect(scenario.openException(type).exception.title).toBe(EXCEPTION_TITLES[type]);
     expect(scenario.open).toEqual(EXCEPTION_TYPES);
     expect(new Set(Object.values(EXCEPTION_TITLES)).size).toBe(EXCEPTION_TYPES.length);
   });
 
   it('returns the open exception of the same type and container and stores nothing', () => {
     const scenario = loaded();
-    const first = scenario.openByHand('shortage', box(CONTAINER_A));
-    const again = scenario.openByHand('shortage', { ...box(CONTAINER_A), title: 'Other words', severity: 'critical' });
+    const first = scenario.openException('shortage', box(CONTAINER_A));
+    const again = scenario.openException('shortage', {
+      ...box(CONTAINER_A),
+      title: 'Other words',
+      severity: 'critical',
+    });
     expect([again.outcome, again.events, again.exception]).toEqual(['existing', [], first.exception]);
-    expect(scenario.openByHand('shortage', box(CONTAINER_B)).outcome).toBe('opened');
-    expect(scenario.openByHand('shortage').outcome).toBe('opened');
+    expect(scenario.openException('shortage', box(CONTAINER_B)).outcome).toBe('opened');
+    expect(scenario.openException('shortage').outcome).toBe('opened');
     expect(scenario.exceptions).toEqual([
       `shortage ${CONTAINER_A} open`,
       `shortage ${CONTAINER_B} open`,
@@ -108,14 +113,14 @@ describe('opening by hand', () => {
 
   it('returns the exception that its rule already opened', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(20));
-    const again = scenario.openByHand('customs_hold');
+    scenario.postMilestone('customs_hold', day(20));
+    const again = scenario.openException('customs_hold');
     expect([again.outcome, again.events, again.exception.rule]).toEqual(['existing', [], 'customs_hold']);
   });
 
   it('lets the rule open the exception if the rule is due', () => {
     const scenario = heldUnseen();
-    const opened = scenario.openByHand('customs_hold', { title: 'Mine' });
+    const opened = scenario.openException('customs_hold', { title: 'Mine' });
     expect([opened.outcome, listEventTypes(opened)]).toEqual(['existing', ['exception.opened.v1']]);
     expect(opened.exception).toMatchObject({ rule: 'customs_hold', title: 'Customs hold', detected_by: 'system' });
     expect(scenario.exceptions).toEqual(['customs_hold open']);
@@ -123,7 +128,7 @@ describe('opening by hand', () => {
 
   it('opens exceptions of other due rules with it, each with its own id', () => {
     const scenario = heldUnseen();
-    const opened = scenario.openByHand('shortage');
+    const opened = scenario.openException('shortage');
     expect(listEventTypes(opened)).toEqual(['exception.opened.v1', 'exception.opened.v1']);
     expect(opened.exception.type).toBe('shortage');
     expect(scenario.exceptions).toEqual(['shortage open', 'customs_hold open']);
@@ -133,15 +138,15 @@ describe('opening by hand', () => {
 
   it('opens a new one once it is resolved', () => {
     const scenario = createVoyage();
-    const first = scenario.openByHand('other');
-    scenario.resolve(first.exception);
-    expect(scenario.openByHand('other').outcome).toBe('opened');
+    const first = scenario.openException('other');
+    scenario.resolveException(first.exception);
+    expect(scenario.openException('other').outcome).toBe('opened');
     expect(scenario.exceptions).toEqual(['other resolved fixed', 'other open']);
   });
 
   it('reports every reference to other shipments at once', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const refused = catchRefusal(() => scenario.openByHand('lost', { ...box(CONTAINER_B), milestone_id: 'mst_x' }));
+    const refused = catchRefusal(() => scenario.openException('lost', { ...box(CONTAINER_B), milestone_id: 'mst_x' }));
     expect(refused.code).toBe('validation_failed');
     expect(refused.details.map(({ param, code }) => [param, code])).toEqual([
       ['container_number', 'unknown_container'],
@@ -151,22 +156,22 @@ describe('opening by hand', () => {
 
   it('is limited to 500, including resolved ones; an open one is still returned', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    for (let n = 0; n < 499; n++) scenario.resolve(scenario.openByHand('other').exception);
-    const last = scenario.openByHand('other').exception;
-    const refused = catchRefusal(() => scenario.openByHand('lost'));
+    for (let n = 0; n < 499; n++) scenario.resolveException(scenario.openException('other').exception);
+    const last = scenario.openException('other').exception;
+    const refused = catchRefusal(() => scenario.openException('lost'));
     expect([refused.code, refused.details[0]?.param]).toEqual(['limit_exceeded', 'type']);
-    expect(scenario.openByHand('other').exception).toEqual(last);
+    expect(scenario.openException('other').exception).toEqual(last);
     expect(scenario.state?.exceptions).toHaveLength(500);
   });
 
   it('warns on a cancelled shipment, and stays open', () => {
     const scenario = createVoyage();
-    scenario.cancel();
-    const opened = scenario.openByHand('cargo_damage');
+    scenario.cancelShipment();
+    const opened = scenario.openException('cargo_damage');
     expect(opened.warnings.map(({ code }) => code)).toEqual(['shipment_cancelled']);
-    scenario.upsert({ house_bill: 'HB-2' });
+    scenario.upsertShipment({ house_bill: 'HB-2' });
     expect(scenario.open).toEqual(['cargo_damage']);
-    scenario.reopen();
+    scenario.reopenShipment();
     expect(scenario.open).toEqual(['cargo_damage']);
   });
 });
@@ -174,32 +179,32 @@ describe('opening by hand', () => {
 describe('an exception that a person opened', () => {
   it('keeps its rule from opening another one, and the rule does not resolve it', () => {
     const scenario = createVoyage();
-    scenario.openByHand('customs_hold');
-    scenario.post('customs_hold', day(20));
+    scenario.openException('customs_hold');
+    scenario.postMilestone('customs_hold', day(20));
     expect(scenario.exceptions).toEqual(['customs_hold open']);
-    scenario.post('import_customs_cleared', day(21));
+    scenario.postMilestone('import_customs_cleared', day(21));
     expect(scenario.exceptions).toEqual(['customs_hold open']);
     expect(scenario.state?.exceptions[0]).toMatchObject({ rule: null, severity: 'medium', detail: null });
   });
 
   it('stays open after delivery, but not after cancellation or removal of its container', () => {
     const scenario = loaded();
-    scenario.openByHand('freight_hold');
-    scenario.openByHand('container_damage', box(CONTAINER_A));
-    scenario.post('delivered', day(30));
+    scenario.openException('freight_hold');
+    scenario.openException('container_damage', box(CONTAINER_A));
+    scenario.postMilestone('delivered', day(30));
     expect(scenario.open).toEqual(['freight_hold', 'container_damage']);
-    scenario.patch({ container_numbers: [CONTAINER_B] });
+    scenario.patchShipment({ container_numbers: [CONTAINER_B] });
     expect(scenario.exceptions).toEqual(['freight_hold open', `container_damage ${CONTAINER_A} resolved auto_cleared`]);
     const cancelled = createVoyage();
-    cancelled.openByHand('freight_hold');
-    cancelled.cancel();
+    cancelled.openException('freight_hold');
+    cancelled.cancelShipment();
     expect(cancelled.exceptions).toEqual(['freight_hold resolved shipment_cancelled']);
   });
 
   it('is resolved only by a person, as explained', () => {
     const scenario = createVoyage();
-    scenario.openByHand('customs_hold', { detail: 'By phone.' });
-    scenario.post('customs_hold', day(20));
+    scenario.openException('customs_hold', { detail: 'By phone.' });
+    scenario.postMilestone('customs_hold', day(20));
     const [exception] = explainShipment(scenario.state!, decisionInputs).exceptions;
     expect(exception).toMatchObject({ type: 'customs_hold', rule: null, because: 'By phone.', resolved_by: [] });
   });
@@ -208,9 +213,9 @@ describe('an exception that a person opened', () => {
 describe('acknowledging', () => {
   it('stores the assignee, and the note in the history', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(20));
+    scenario.postMilestone('customs_hold', day(20));
     const previous = scenario.state!.exceptions[0]!;
-    const done = scenario.acknowledge(previous, { assignee: 'Kim', note: 'Broker called.' });
+    const done = scenario.acknowledgeException(previous, { assignee: 'Kim', note: 'Broker called.' });
     expect([done.outcome, listEventTypes(done)]).toEqual(['acknowledged', ['exception.updated.v1']]);
     const acknowledged_at = scenario.record.updated_at;
     const exception = { ...previous, status: 'acknowledged', assignee: 'Kim', acknowledged_at };
@@ -221,19 +226,24 @@ describe('acknowledging', () => {
 
   it('keeps the assignee if none is given', () => {
     const scenario = createVoyage();
-    const { exception } = scenario.openByHand('other', { assignee: 'Kim' });
-    expect(scenario.acknowledge(exception).exception).toMatchObject({ status: 'acknowledged', assignee: 'Kim' });
+    const { exception } = scenario.openException('other', { assignee: 'Kim' });
+    expect(scenario.acknowledgeException(exception).exception).toMatchObject({
+      status: 'acknowledged',
+      assignee: 'Kim',
+    });
   });
 
   it('again changes or removes the assignee, and keeps the time', () => {
     const scenario = createVoyage();
-    const first = scenario.acknowledge(scenario.openByHand('other').exception, { assignee: 'Kim' }).exception;
-    const handed = scenario.acknowledge(first, { assignee: 'Sam' });
+    const first = scenario.acknowledgeException(scenario.openException('other').exception, {
+      assignee: 'Kim',
+    }).exception;
+    const handed = scenario.acknowledgeException(first, { assignee: 'Sam' });
     expect([listEventTypes(handed), handed.exception]).toEqual([
       ['exception.updated.v1'],
       { ...first, assignee: 'Sam' },
     ]);
-    const dropped = scenario.acknowledge(first, { assignee: null });
+    const dropped = scenario.acknowledgeException(first, { assignee: null });
     expect([listEventTypes(dropped), dropped.exception]).toEqual([
       ['exception.updated.v1'],
       { ...first, assignee: null },
@@ -242,56 +252,60 @@ describe('acknowledging', () => {
 
   it('again with the same values stores nothing; with only a note it is announced', () => {
     const scenario = createVoyage();
-    const first = scenario.acknowledge(scenario.openByHand('other').exception, { assignee: 'Kim' }).exception;
+    const first = scenario.acknowledgeException(scenario.openException('other').exception, {
+      assignee: 'Kim',
+    }).exception;
     for (const same of [{}, { assignee: 'Kim' }]) {
-      const again = scenario.acknowledge(first, same);
+      const again = scenario.acknowledgeException(first, same);
       expect([again.outcome, again.events, again.exception]).toEqual(['unchanged', [], first]);
     }
-    const said = scenario.acknowledge(first, { note: 'Still waiting.' });
+    const said = scenario.acknowledgeException(first, { note: 'Still waiting.' });
     expect([said.outcome, said.exception]).toEqual(['acknowledged', first]);
     expect(findEventData(said, 'exception.updated.v1')).toMatchObject({ note: 'Still waiting.' });
   });
 
   it('again with the last note stores nothing; with another note it is announced', () => {
     const scenario = createVoyage();
-    const { exception } = scenario.openByHand('other');
-    const first = scenario.acknowledge(exception, { assignee: 'Kim', note: 'Broker called.' }).exception;
+    const { exception } = scenario.openException('other');
+    const first = scenario.acknowledgeException(exception, { assignee: 'Kim', note: 'Broker called.' }).exception;
     for (const same of [{ assignee: 'Kim', note: 'Broker called.' }, { note: 'Broker called.' }]) {
-      const again = scenario.acknowledge(exception, same);
+      const again = scenario.acknowledgeException(exception, same);
       expect([again.outcome, again.events, again.exception]).toEqual(['unchanged', [], first]);
     }
-    const other = scenario.openByHand('lost').exception;
-    expect(scenario.acknowledge(other, { note: 'Broker called.' }).outcome).toBe('acknowledged');
-    expect(scenario.acknowledge(exception, { note: 'Still waiting.' }).outcome).toBe('acknowledged');
-    expect(scenario.acknowledge(exception, { assignee: 'Sam' }).outcome).toBe('acknowledged');
-    expect(scenario.acknowledge(exception, { note: 'Still waiting.' }).events).toEqual([]);
-    expect(scenario.acknowledge(exception, { assignee: 'Kim', note: 'Still waiting.' }).outcome).toBe('acknowledged');
+    const other = scenario.openException('lost').exception;
+    expect(scenario.acknowledgeException(other, { note: 'Broker called.' }).outcome).toBe('acknowledged');
+    expect(scenario.acknowledgeException(exception, { note: 'Still waiting.' }).outcome).toBe('acknowledged');
+    expect(scenario.acknowledgeException(exception, { assignee: 'Sam' }).outcome).toBe('acknowledged');
+    expect(scenario.acknowledgeException(exception, { note: 'Still waiting.' }).events).toEqual([]);
+    expect(scenario.acknowledgeException(exception, { assignee: 'Kim', note: 'Still waiting.' }).outcome).toBe(
+      'acknowledged',
+    );
   });
 
   it('refuses resolved and unknown exceptions', () => {
     const scenario = createVoyage();
-    const { exception } = scenario.openByHand('other');
-    scenario.resolve(exception);
-    expect(catchRefusal(() => scenario.acknowledge(exception)).code).toBe('exception_resolved');
-    expect(catchRefusal(() => scenario.acknowledge({ id: 'exc_x' })).code).toBe('not_found');
+    const { exception } = scenario.openException('other');
+    scenario.resolveException(exception);
+    expect(catchRefusal(() => scenario.acknowledgeException(exception)).code).toBe('exception_resolved');
+    expect(catchRefusal(() => scenario.acknowledgeException({ id: 'exc_x' })).code).toBe('not_found');
   });
 
   it('lets its rule still resolve it', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(20));
-    scenario.acknowledge(scenario.state!.exceptions[0]!, { assignee: 'Kim' });
-    scenario.post('gated_in', day(20, 14));
+    scenario.postMilestone('customs_hold', day(20));
+    scenario.acknowledgeException(scenario.state!.exceptions[0]!, { assignee: 'Kim' });
+    scenario.postMilestone('gated_in', day(20, 14));
     expect(scenario.exceptions).toEqual(['customs_hold acknowledged']);
-    scenario.post('import_customs_cleared', day(21));
+    scenario.postMilestone('import_customs_cleared', day(21));
     expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
     expect(scenario.state?.exceptions[0]).toMatchObject({ assignee: 'Kim', acknowledged_at: expect.any(String) });
   });
 
   it('an exception whose condition has ended resolves it in the same command', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(20));
+    scenario.postMilestone('customs_hold', day(20));
     scenario.settings = SILENT;
-    const done = scenario.acknowledge(scenario.state!.exceptions[0]!, { note: 'Seen.' });
+    const done = scenario.acknowledgeException(scenario.state!.exceptions[0]!, { note: 'Seen.' });
     expect(listEventTypes(done)).toEqual(['exception.updated.v1', 'exception.resolved.v2']);
     expect(done.exception).toMatchObject({ status: 'resolved', acknowledged_at: expect.any(String) });
   });
@@ -300,8 +314,8 @@ describe('acknowledging', () => {
 describe('resolving by hand', () => {
   it('stores the person, the code and the note', () => {
     const scenario = createVoyage();
-    const previous = scenario.openByHand('shortage').exception;
-    const done = scenario.resolve(previous, { code: 'waived', note: 'Counted again.' });
+    const previous = scenario.openException('shortage').exception;
+    const done = scenario.resolveException(previous, { code: 'waived', note: 'Counted again.' });
     expect([done.outcome, listEventTypes(done)]).toEqual(['resolved', ['exception.resolved.v2']]);
     const resolution = { code: 'waived', note: 'Counted again.', by: ME };
     const exception = { ...previous, status: 'resolved', resolution, resolved_at: scenario.record.updated_at };
@@ -316,63 +330,68 @@ describe('resolving by hand', () => {
 
   it('a resolved one changes nothing, however it was resolved', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(20));
-    scenario.post('import_customs_cleared', day(21));
+    scenario.postMilestone('customs_hold', day(20));
+    scenario.postMilestone('import_customs_cleared', day(21));
     const cleared = scenario.state!.exceptions[0]!;
-    const mine = scenario.resolve(scenario.openByHand('other').exception, { code: 'duplicate' }).exception;
+    const mine = scenario.resolveException(scenario.openException('other').exception, { code: 'duplicate' }).exception;
     for (const exception of [cleared, mine]) {
-      const again = scenario.resolve(exception, { code: 'false_positive', note: 'No.' });
+      const again = scenario.resolveException(exception, { code: 'false_positive', note: 'No.' });
       expect([again.outcome, again.events, again.exception]).toEqual(['unchanged', [], exception]);
     }
-    expect(catchRefusal(() => scenario.resolve({ id: 'exc_x' })).code).toBe('not_found');
+    expect(catchRefusal(() => scenario.resolveException({ id: 'exc_x' })).code).toBe('not_found');
   });
 
   it('while its condition exists suppresses the rule until the condition has ended once', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(20));
-    const done = scenario.resolve(scenario.state!.exceptions[0]!);
+    scenario.postMilestone('customs_hold', day(20));
+    const done = scenario.resolveException(scenario.state!.exceptions[0]!);
     expect(listEventTypes(done)).toEqual(['exception.resolved.v2']);
-    scenario.post('customs_inspection', day(21));
+    scenario.postMilestone('customs_inspection', day(21));
     expect(scenario.open).toEqual([]);
-    scenario.post('import_customs_cleared', day(22));
-    scenario.post('customs_hold', day(23));
+    scenario.postMilestone('import_customs_cleared', day(22));
+    scenario.postMilestone('customs_hold', day(23));
     expect(scenario.exceptions).toEqual(['customs_hold resolved fixed', 'customs_hold open']);
   });
 
   it('after its condition has ended does not suppress the rule', () => {
     const scenario = createVoyage();
-    scenario.openByHand('customs_hold');
-    scenario.resolve(scenario.state!.exceptions[0]!);
-    scenario.post('customs_hold', day(20));
+    scenario.openException('customs_hold');
+    scenario.resolveException(scenario.state!.exceptions[0]!);
+    scenario.postMilestone('customs_hold', day(20));
     expect(scenario.exceptions).toEqual(['customs_hold resolved fixed', 'customs_hold open']);
   });
 
   it('twice while its condition exists suppresses the rule like once', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(20));
-    scenario.resolve(scenario.state!.exceptions[0]!);
-    const again = scenario.openByHand('customs_hold');
+    scenario.postMilestone('customs_hold', day(20));
+    scenario.resolveException(scenario.state!.exceptions[0]!);
+    const again = scenario.openException('customs_hold');
     expect([again.outcome, again.exception.rule]).toEqual(['opened', null]);
-    expect(listEventTypes(scenario.resolve(again.exception))).toEqual(['exception.resolved.v2']);
-    expect(listEventTypes(scenario.post('gated_in', day(21)))).not.toContain('exception.conditions_ended.v1');
+    expect(listEventTypes(scenario.resolveException(again.exception))).toEqual(['exception.resolved.v2']);
+    expect(listEventTypes(scenario.postMilestone('gated_in', day(21)))).not.toContain('exception.conditions_ended.v1');
     expect(scenario.open).toEqual([]);
-    scenario.post('import_customs_cleared', day(22));
-    scenario.post('customs_hold', day(23));
+    scenario.postMilestone('import_customs_cleared', day(22));
+    scenario.postMilestone('customs_hold', day(23));
     expect(scenario.open).toEqual(['customs_hold']);
   });
 
   it('without a rule ends no condition', () => {
     const scenario = createVoyage();
-    expect(listEventTypes(scenario.resolve(scenario.openByHand('lost').exception))).toEqual(['exception.resolved.v2']);
-    expect(listEventTypes(scenario.post('gated_in', day(2)))).not.toContain('exception.conditions_ended.v1');
+    expect(listEventTypes(scenario.resolveException(scenario.openException('lost').exception))).toEqual([
+      'exception.resolved.v2',
+    ]);
+    expect(listEventTypes(scenario.postMilestone('gated_in', day(2)))).not.toContain('exception.conditions_ended.v1');
   });
 
   it('opens exceptions of other due rules', () => {
     const scenario = heldUnseen();
     scenario.settings = SILENT;
-    const { exception } = scenario.openByHand('other');
+    const { exception } = scenario.openException('other');
     scenario.settings = DEFAULT_RULE_SETTINGS;
-    expect(listEventTypes(scenario.resolve(exception))).toEqual(['exception.resolved.v2', 'exception.opened.v1']);
+    expect(listEventTypes(scenario.resolveException(exception))).toEqual([
+      'exception.resolved.v2',
+      'exception.opened.v1',
+    ]);
     expect(scenario.exceptions).toEqual(['other resolved fixed', 'customs_hold open']);
     expect(scenario.record.open_exceptions_count).toBe(1);
   });
@@ -384,68 +403,68 @@ describe('exceptions that open with time', () => {
   const GRAVER = day(22);
   /** A shipment whose departure is overdue from `DUE` on, without other exceptions. */
   function expected(): Scenario {
-    const scenario = new Scenario().at(day(1));
+    const scenario = new Scenario().atTime(day(1));
     const { arrival_overdue, ...others } = DEFAULT_RULE_SETTINGS.exceptions;
     const silent = Object.entries(others).map(([type, settings]) => [type, { ...settings, enabled: false }]);
     scenario.settings = {
       ...DEFAULT_RULE_SETTINGS,
       exceptions: { arrival_overdue, ...Object.fromEntries(silent) } as RuleSettings['exceptions'],
     };
-    scenario.upsert({ external_id: 'PO-1', mode: 'ocean', eta: ETA });
+    scenario.upsertShipment({ external_id: 'PO-1', mode: 'ocean', eta: ETA });
     expect(scenario.state?.nextCheckAt).toBe(DUE);
     return scenario;
   }
 
   it('opened by hand before they are due stay the person’s, and need no check', () => {
-    const scenario = expected().at(day(20, 23));
-    const opened = scenario.openByHand('arrival_overdue');
+    const scenario = expected().atTime(day(20, 23));
+    const opened = scenario.openException('arrival_overdue');
     expect([opened.outcome, opened.exception.rule, opened.nextCheckAt]).toEqual(['opened', null, null]);
-    expect(listEventTypes(scenario.at(GRAVER).check())).toEqual([]);
-    scenario.post('vessel_arrived');
+    expect(listEventTypes(scenario.atTime(GRAVER).checkRules())).toEqual([]);
+    scenario.postMilestone('vessel_arrived');
     expect(scenario.exceptions).toEqual(['arrival_overdue open']);
   });
 
   it('opened by hand once they are due belong to the rule, whether or not the clock checked', () => {
     for (const isChecked of [true, false]) {
-      const scenario = expected().at(DUE);
-      if (isChecked) scenario.check();
-      const opened = scenario.openByHand('arrival_overdue', { title: 'Mine' });
+      const scenario = expected().atTime(DUE);
+      if (isChecked) scenario.checkRules();
+      const opened = scenario.openException('arrival_overdue', { title: 'Mine' });
       expect([opened.outcome, opened.exception.rule, scenario.state?.nextCheckAt]).toEqual([
         'existing',
         'arrival_overdue',
         GRAVER,
       ]);
-      scenario.post('vessel_arrived');
+      scenario.postMilestone('vessel_arrived');
       expect(scenario.exceptions).toEqual(['arrival_overdue resolved auto_cleared']);
     }
   });
 
   it('resolved by hand before they are due open when due', () => {
     const scenario = expected();
-    const resolved = scenario.resolve(scenario.openByHand('arrival_overdue').exception);
+    const resolved = scenario.resolveException(scenario.openException('arrival_overdue').exception);
     expect(resolved.nextCheckAt).toBe(DUE);
-    scenario.at(DUE).check();
+    scenario.atTime(DUE).checkRules();
     expect(scenario.exceptions).toEqual(['arrival_overdue resolved fixed', 'arrival_overdue open']);
   });
 
   it('resolved by hand while their condition exists need no further check', () => {
-    const scenario = expected().at(DUE);
-    scenario.check();
-    expect(scenario.resolve(scenario.state!.exceptions[0]!).nextCheckAt).toBeNull();
-    expect(listEventTypes(scenario.at(GRAVER).check())).toEqual([]);
+    const scenario = expected().atTime(DUE);
+    scenario.checkRules();
+    expect(scenario.resolveException(scenario.state!.exceptions[0]!).nextCheckAt).toBeNull();
+    expect(listEventTypes(scenario.atTime(GRAVER).checkRules())).toEqual([]);
   });
 
   it('get a higher severity with an acknowledgement, and keep the assignee', () => {
-    const scenario = expected().at(DUE);
-    scenario.check();
+    const scenario = expected().atTime(DUE);
+    scenario.checkRules();
     const [opened] = scenario.state!.exceptions;
-    const before = scenario.acknowledge(opened!, { assignee: 'Kim' });
+    const before = scenario.acknowledgeException(opened!, { assignee: 'Kim' });
     expect([listEventTypes(before), before.exception.severity, before.nextCheckAt]).toEqual([
       ['exception.updated.v1'],
       'medium',
       GRAVER,
     ]);
-    const after = scenario.at(GRAVER).acknowledge(opened!, { note: 'Still nothing.' });
+    const after = scenario.atTime(GRAVER).acknowledgeException(opened!, { note: 'Still nothing.' });
     expect(listEventTypes(after)).toEqual(['exception.updated.v1', 'exception.updated.v1']);
     expect(after.exception).toMatchObject({ status: 'acknowledged', assignee: 'Kim', severity: 'high' });
     expect(scenario.open).toEqual(['arrival_overdue']);
@@ -453,14 +472,14 @@ describe('exceptions that open with time', () => {
 
   it('open with every command', () => {
     const acts: readonly ((scenario: Scenario, other: ShipmentException) => unknown)[] = [
-      (scenario) => scenario.openByHand('lost'),
-      (scenario, other) => scenario.acknowledge(other),
-      (scenario, other) => scenario.resolve(other),
+      (scenario) => scenario.openException('lost'),
+      (scenario, other) => scenario.acknowledgeException(other),
+      (scenario, other) => scenario.resolveException(other),
     ];
     for (const act of acts) {
       const scenario = expected();
-      const { exception } = scenario.openByHand('other');
-      act(scenario.at(DUE), exception);
+      const { exception } = scenario.openException('other');
+      act(scenario.atTime(DUE), exception);
       expect(scenario.open).toContain('arrival_overdue');
       expect(scenario.state?.nextCheckAt).toBe(GRAVER);
     }
@@ -468,7 +487,7 @@ describe('exceptions that open with time', () => {
 });
 
 describe('a repeated command', () => {
-  const about = (scenario: Scenario) => ({ ...scenario.context(), shipment_id: SHIPMENT_ID });
+  const about = (scenario: Scenario) => ({ ...scenario.createCommandContext(), shipment_id: SHIPMENT_ID });
   const opening = (scenario: Scenario, type: ExceptionType) =>
     ({ ...about(scenario), type: 'OpenException', exception: exceptionInput({ type }) }) as const;
 
@@ -481,7 +500,7 @@ describe('a repeated command', () => {
 
   it('is answered from its stored events', () => {
     const scenario = heldUnseen();
-    const { exception } = scenario.openByHand('other');
+    const { exception } = scenario.openException('other');
     const naming = { exception_id: exception.id, note: null };
     const commands: readonly [ShipmentCommand, string][] = [
       [opening(heldUnseen(), 'customs_hold'), 'existing'],
@@ -492,16 +511,16 @@ describe('a repeated command', () => {
     for (const [command, outcome] of commands) {
       const on = outcome === 'existing' ? heldUnseen() : scenario;
       const { length } = on.events;
-      const decided = on.run(command);
+      const decided = on.runCommand(command);
       const events = on.events.slice(length);
-      const { resultOf } = getHandler(command.type);
+      const { rebuildResult } = getHandler(command.type);
       const { exceptionId } = decided as unknown as { readonly exceptionId: string };
-      expect([decided, resultOf(events, command)]).toEqual([
+      expect([decided, rebuildResult(events, command)]).toEqual([
         expect.objectContaining({ outcome }),
         { outcome, exceptionId },
       ]);
       for (const [other] of commands) {
-        if (other !== command) expect(getHandler(other.type).resultOf(events, other)).toBeUndefined();
+        if (other !== command) expect(getHandler(other.type).rebuildResult(events, other)).toBeUndefined();
       }
     }
   });

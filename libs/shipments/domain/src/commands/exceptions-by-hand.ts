@@ -10,7 +10,7 @@ import {
 } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { toFindingKey, addConsequences } from '../exceptions/reconcile.ts';
+import { toFindingKey, addDerivedEvents } from '../exceptions/reconcile.ts';
 import { normaliseCode } from '../references.ts';
 import { findException, findMilestone, type ShipmentState } from '../state.ts';
 import {
@@ -57,8 +57,8 @@ export const openExceptionHandler: CommandHandler<
   OpenExceptionResult,
   Omit<OpenExceptionAnswer, 'warnings'>
 > = {
-  decide: decideOpening,
-  resultOf(events, { exception }) {
+  decide: decideExceptionOpening,
+  rebuildResult(events, { exception }) {
     const opened = findOpenedException(events, normaliseInput(exception));
     if (opened === undefined) return undefined;
     return { outcome: opened.rule === null ? 'opened' : 'existing', exceptionId: opened.id };
@@ -67,7 +67,7 @@ export const openExceptionHandler: CommandHandler<
 };
 
 /** @throws DomainError with every invalid field in `details`; `limit_exceeded` */
-function decideOpening(
+function decideExceptionOpening(
   command: OpenException,
   state: ShipmentState,
   context: DecideContext,
@@ -84,7 +84,7 @@ function decideOpening(
   }
   // If its rule is due, the rule opens the exception, so that the outcome does not depend on when the clock last
   // checked the shipment.
-  const due = addConsequences(at, state, [], context);
+  const due = addDerivedEvents(at, state, [], context);
   const byRule = findOpenedException(due.events, input);
   if (byRule !== undefined) return { outcome: 'existing', exceptionId: byRule.id, ...due, warnings };
 
@@ -94,7 +94,7 @@ function decideOpening(
   const exceptions = [...state.exceptions, exception];
   const after = { ...state, exceptions, record: { ...record, open_exceptions_count } };
   const event: ShipmentEventBody = { type: 'exception.opened.v1', data: { exception, open_exceptions_count } };
-  return { outcome: 'opened', exceptionId: exception.id, ...addConsequences(at, after, [event], context), warnings };
+  return { outcome: 'opened', exceptionId: exception.id, ...addDerivedEvents(at, after, [event], context), warnings };
 }
 
 type ExceptionSubject = Pick<ExceptionInput, 'type' | 'container_number'>;
@@ -186,9 +186,9 @@ export const acknowledgeExceptionHandler: CommandHandler<
     const exception = { ...previous, status: 'acknowledged', assignee, acknowledged_at } as const;
     const event = { type: 'exception.updated.v1', data: { exception, previous, note } } as const;
     const after = replaceException(state, exception);
-    return { ...common, outcome: 'acknowledged', ...addConsequences(at, after, [event], context) };
+    return { ...common, outcome: 'acknowledged', ...addDerivedEvents(at, after, [event], context) };
   },
-  resultOf(events, { exception_id }) {
+  rebuildResult(events, { exception_id }) {
     const isUpdated = events.some(
       ({ type, data }) => type === 'exception.updated.v1' && data.exception.id === exception_id,
     );
@@ -230,9 +230,9 @@ export const resolveExceptionHandler: CommandHandler<
     const data = { exception_id, resolution, resolved_at: at, open_exceptions_count };
     const event = { type: 'exception.resolved.v2', data } as const;
     const after = replaceException(state, exception, open_exceptions_count);
-    return { ...common, outcome: 'resolved', ...addConsequences(at, after, [event], context) };
+    return { ...common, outcome: 'resolved', ...addDerivedEvents(at, after, [event], context) };
   },
-  resultOf(events, { exception_id }) {
+  rebuildResult(events, { exception_id }) {
     const isResolved = events.some(
       ({ type, data }) => type === 'exception.resolved.v2' && data.exception_id === exception_id,
     );

@@ -82,7 +82,7 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
   RejectDocument: (scenario) => ({ ...documentOf(scenario, 1), type: 'RejectDocument', reason: 'Not readable.' }),
   DeleteDocument: (scenario) => ({ ...documentOf(scenario, 1), type: 'DeleteDocument' }),
 };
-const about = (scenario: Scenario) => ({ ...scenario.context(), shipment_id: SHIPMENT_ID });
+const about = (scenario: Scenario) => ({ ...scenario.createCommandContext(), shipment_id: SHIPMENT_ID });
 const documentOf = (scenario: Scenario, n: number) => ({
   ...about(scenario),
   document_id: scenario.state?.documents[n]?.document.id ?? '',
@@ -93,9 +93,9 @@ const TYPES = Object.keys(COMMANDS) as CommandType[];
 /** Decides on a shipment at version 6, or on none. Returns the version in the error. */
 function outcome(type: CommandType, expected: ExpectedVersions | undefined, exists = true): unknown {
   const scenario = createVoyage({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
-  scenario.post('booking_confirmed', day(1), { classifier: 'planned' });
-  scenario.receive(scenario.requestUpload().document);
-  scenario.add();
+  scenario.postMilestone('booking_confirmed', day(1), { classifier: 'planned' });
+  scenario.receiveUpload(scenario.requestUpload().document);
+  scenario.addDocument();
   expect(scenario.record.version).toBe(6);
   const command = { ...COMMANDS[type](scenario), ...(expected !== undefined && { expected_versions: expected }) };
   try {
@@ -168,7 +168,7 @@ test.each<[CommandType, object]>([
 
 test('validation errors are not reported to a client that has not seen the version', () => {
   const scenario = createVoyage();
-  scenario.post('delivered', day(20));
+  scenario.postMilestone('delivered', day(20));
   const command = { ...COMMANDS.CancelShipment(scenario), expected_versions: [1] };
   expect(() => decide(command, scenario.state, createDecideContext(command.id))).toThrow(PreconditionFailed);
 });

@@ -6,7 +6,7 @@ import {
   findEventData,
   day,
   catchRefusal,
-  shipment,
+  createScenario,
   listEventTypes,
 } from '../../test/scenario.ts';
 
@@ -19,7 +19,7 @@ const GIVEN = {
 
 describe('client fields of a container', () => {
   it('are announced, and keep omitted fields', () => {
-    const scenario = shipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const scenario = createScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const decision = scenario.patchContainer(CONTAINER_A, GIVEN);
     expect([decision.outcome, listEventTypes(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
     expect(findEventData(decision, 'shipment.changed.v1')?.changes).toEqual({
@@ -29,12 +29,12 @@ describe('client fields of a container', () => {
       },
     });
     scenario.patchContainer(CONTAINER_A, { seal_number: null });
-    expect(scenario.container(CONTAINER_A)).toMatchObject({ ...GIVEN, seal_number: null });
-    expect(scenario.container(CONTAINER_B)).toMatchObject({ size_type: null, last_free_day: null });
+    expect(scenario.getContainer(CONTAINER_A)).toMatchObject({ ...GIVEN, seal_number: null });
+    expect(scenario.getContainer(CONTAINER_B)).toMatchObject({ size_type: null, last_free_day: null });
   });
 
   it('store no event without changes', () => {
-    const scenario = shipment({ container_numbers: [CONTAINER_A] });
+    const scenario = createScenario({ container_numbers: [CONTAINER_A] });
     scenario.patchContainer(CONTAINER_A, GIVEN);
     expect(scenario.patchContainer(CONTAINER_A, { size_type: '45G1' })).toMatchObject({
       outcome: 'unchanged',
@@ -45,48 +45,48 @@ describe('client fields of a container', () => {
 
   it('of an unknown container are not found', () => {
     expect(
-      catchRefusal(() => shipment({ container_numbers: [CONTAINER_A] }).patchContainer(CONTAINER_B, GIVEN)).code,
+      catchRefusal(() => createScenario({ container_numbers: [CONTAINER_A] }).patchContainer(CONTAINER_B, GIVEN)).code,
     ).toBe('not_found');
   });
 
   it('survive upserts, milestones and the removal of the container', () => {
-    const scenario = shipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const scenario = createScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.patchContainer(CONTAINER_A, GIVEN);
-    scenario.upsert({ container_numbers: [CONTAINER_B, CONTAINER_A], house_bill: 'HB' });
-    scenario.post('discharged', day(3), { container_number: CONTAINER_A });
-    expect(scenario.container(CONTAINER_A)).toMatchObject({ ...GIVEN, discharged_at: day(3) });
-    scenario.upsert({ container_numbers: [CONTAINER_B] });
-    scenario.upsert({ master_bill: 'MB' });
-    scenario.patch({ container_numbers: [CONTAINER_A] });
-    expect(scenario.container(CONTAINER_A)).toMatchObject({ ...GIVEN, discharged_at: day(3) });
+    scenario.upsertShipment({ container_numbers: [CONTAINER_B, CONTAINER_A], house_bill: 'HB' });
+    scenario.postMilestone('discharged', day(3), { container_number: CONTAINER_A });
+    expect(scenario.getContainer(CONTAINER_A)).toMatchObject({ ...GIVEN, discharged_at: day(3) });
+    scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
+    scenario.upsertShipment({ master_bill: 'MB' });
+    scenario.patchShipment({ container_numbers: [CONTAINER_A] });
+    expect(scenario.getContainer(CONTAINER_A)).toMatchObject({ ...GIVEN, discharged_at: day(3) });
     expect(fold(scenario.events)).toEqual(scenario.state);
   });
 
   it('have the values from when the container was last removed', () => {
-    const scenario = shipment({ container_numbers: [CONTAINER_A] });
+    const scenario = createScenario({ container_numbers: [CONTAINER_A] });
     for (const seal_number of ['S-1', 'S-2', null]) {
       scenario.patchContainer(CONTAINER_A, { seal_number });
-      scenario.upsert({ container_numbers: [] });
-      scenario.upsert({ container_numbers: [CONTAINER_A] });
-      expect(scenario.container(CONTAINER_A).seal_number).toBe(seal_number);
+      scenario.upsertShipment({ container_numbers: [] });
+      scenario.upsertShipment({ container_numbers: [CONTAINER_A] });
+      expect(scenario.getContainer(CONTAINER_A).seal_number).toBe(seal_number);
     }
     expect(scenario.state?.removedContainers.size).toBe(0);
   });
 
   it('are remembered for a limited number of removed containers', () => {
-    const scenario = shipment();
+    const scenario = createScenario();
     const numbers = Array.from({ length: SHIPMENT_LIMITS.containers + 5 }, (_, n) => `ABCU${1_000_000 + n}`);
     for (const number of numbers) {
-      scenario.upsert({ container_numbers: [number] });
+      scenario.upsertShipment({ container_numbers: [number] });
       scenario.patchContainer(number, GIVEN);
     }
-    scenario.upsert({ container_numbers: [] });
+    scenario.upsertShipment({ container_numbers: [] });
     expect([...(scenario.state?.removedContainers.keys() ?? [])]).toEqual(numbers.slice(-SHIPMENT_LIMITS.containers));
   });
 
   it('get a warning if the shipment is cancelled', () => {
-    const scenario = shipment({ container_numbers: [CONTAINER_A] });
-    scenario.cancel();
+    const scenario = createScenario({ container_numbers: [CONTAINER_A] });
+    scenario.cancelShipment();
     expect(scenario.patchContainer(CONTAINER_A, GIVEN).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
   });
 });

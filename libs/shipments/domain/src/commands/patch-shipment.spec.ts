@@ -7,7 +7,7 @@ import {
   createLegFields,
   day,
   catchRefusal,
-  shipment,
+  createScenario,
   listEventTypes,
   createVoyage,
 } from '../../test/scenario.ts';
@@ -25,7 +25,11 @@ describe('a merge patch', () => {
       master_bill: 'MB',
       container_numbers: [CONTAINER_A, CONTAINER_B],
     });
-    const decision = scenario.patch({ master_bill: null, container_numbers: [CONTAINER_C], booking_number: 'BK' });
+    const decision = scenario.patchShipment({
+      master_bill: null,
+      container_numbers: [CONTAINER_C],
+      booking_number: 'BK',
+    });
     expect([decision.outcome, listEventTypes(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
     expect(scenario.record).toMatchObject({
       external_id: 'PO-1',
@@ -37,83 +41,96 @@ describe('a merge patch', () => {
   });
 
   it('merges the members of objects', () => {
-    const scenario = shipment({ shipper: party('Acme', 'C-1'), metadata: { a: '1', b: '2' } });
-    scenario.patch({ shipper: { name: 'Acme Ltd' }, consignee: { external_id: 'C-2' }, metadata: { b: null, c: '3' } });
+    const scenario = createScenario({ shipper: party('Acme', 'C-1'), metadata: { a: '1', b: '2' } });
+    scenario.patchShipment({
+      shipper: { name: 'Acme Ltd' },
+      consignee: { external_id: 'C-2' },
+      metadata: { b: null, c: '3' },
+    });
     expect(scenario.record).toMatchObject({
       shipper: party('Acme Ltd', 'C-1'),
       consignee: party(null, 'C-2'),
       metadata: { a: '1', c: '3' },
     });
-    scenario.patch({ shipper: {}, consignee: { external_id: null }, metadata: { a: null, c: null, d: null } });
+    scenario.patchShipment({ shipper: {}, consignee: { external_id: null }, metadata: { a: null, c: null, d: null } });
     expect(scenario.record).toMatchObject({ shipper: party('Acme Ltd', 'C-1'), consignee: null, metadata: null });
-    scenario.patch({ shipper: null });
+    scenario.patchShipment({ shipper: null });
     expect(scenario.record.shipper).toBeNull();
   });
 
   it('accepts any name in metadata', () => {
-    const scenario = shipment();
-    scenario.patch({ metadata: JSON.parse('{"__proto__": "1", "constructor": "2"}') });
-    scenario.patch({ metadata: { constructor: '3' } as Record<string, string> });
+    const scenario = createScenario();
+    scenario.patchShipment({ metadata: JSON.parse('{"__proto__": "1", "constructor": "2"}') });
+    scenario.patchShipment({ metadata: { constructor: '3' } as Record<string, string> });
     expect(JSON.stringify(scenario.record.metadata)).toBe('{"__proto__":"1","constructor":"3"}');
   });
 
   it('must not exceed limits of the merged shipment', () => {
-    const scenario = shipment({ metadata: strings(50) });
-    expect(catchRefusal(() => scenario.patch({ metadata: { another: 'x' } }))).toMatchObject({
+    const scenario = createScenario({ metadata: strings(50) });
+    expect(catchRefusal(() => scenario.patchShipment({ metadata: { another: 'x' } }))).toMatchObject({
       code: 'limit_exceeded',
     });
-    expect(scenario.patch({ metadata: { another: 'x', 'name 0': null } }).outcome).toBe('updated');
+    expect(scenario.patchShipment({ metadata: { another: 'x', 'name 0': null } }).outcome).toBe('updated');
     expect(Object.keys(scenario.record.metadata ?? {})).toHaveLength(50);
   });
 
   it('stores nothing without changes', () => {
-    const scenario = shipment({ house_bill: 'HB', shipper: party('Acme', null), metadata: { a: '1' } });
-    const decision = scenario.patch({ house_bill: 'HB', shipper: { name: 'Acme' }, metadata: { a: '1', b: null } });
+    const scenario = createScenario({ house_bill: 'HB', shipper: party('Acme', null), metadata: { a: '1' } });
+    const decision = scenario.patchShipment({
+      house_bill: 'HB',
+      shipper: { name: 'Acme' },
+      metadata: { a: '1', b: null },
+    });
     expect([decision.outcome, decision.events]).toEqual(['unchanged', []]);
   });
 
   it('reports every invalid field, warns, and is strict on request', () => {
-    const scenario = shipment();
-    const error = catchRefusal(() => scenario.patch({ origin_port: '?', carrier_scac: '?' }));
+    const scenario = createScenario();
+    const error = catchRefusal(() => scenario.patchShipment({ origin_port: '?', carrier_scac: '?' }));
     expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port']);
-    const { warnings } = scenario.patch({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT], etd: day(9), eta: day(8) });
+    const { warnings } = scenario.patchShipment({
+      container_numbers: [CONTAINER_WITH_WRONG_DIGIT],
+      etd: day(9),
+      eta: day(8),
+    });
     expect(warnings.map(({ code }) => code)).toEqual(['invalid_container_number', 'eta_before_etd']);
     expect(
-      catchRefusal(() => scenario.patch({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true })).code,
+      catchRefusal(() => scenario.patchShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }))
+        .code,
     ).toBe('validation_failed');
   });
 
   it('never changes or sets the external_id, nor clears the last reference', () => {
-    const scenario = shipment();
-    expect(scenario.patch({ external_id: 'PO-1' }).outcome).toBe('unchanged');
+    const scenario = createScenario();
+    expect(scenario.patchShipment({ external_id: 'PO-1' }).outcome).toBe('unchanged');
     for (const external_id of ['PO-2', null]) {
-      expect(catchRefusal(() => scenario.patch({ external_id })).code).toBe('external_id_immutable');
+      expect(catchRefusal(() => scenario.patchShipment({ external_id })).code).toBe('external_id_immutable');
     }
-    const other = shipment({ external_id: null, house_bill: 'HB', container_numbers: [CONTAINER_A] });
-    expect(catchRefusal(() => other.patch({ external_id: 'PO-3' })).code).toBe('external_id_immutable');
-    expect(other.patch({ external_id: null, house_bill: null }).outcome).toBe('updated');
-    expect(catchRefusal(() => other.patch({ container_numbers: [] })).code).toBe('reference_required');
+    const other = createScenario({ external_id: null, house_bill: 'HB', container_numbers: [CONTAINER_A] });
+    expect(catchRefusal(() => other.patchShipment({ external_id: 'PO-3' })).code).toBe('external_id_immutable');
+    expect(other.patchShipment({ external_id: null, house_bill: null }).outcome).toBe('updated');
+    expect(catchRefusal(() => other.patchShipment({ container_numbers: [] })).code).toBe('reference_required');
   });
 
   it('warns if the shipment is cancelled', () => {
-    const scenario = shipment();
-    scenario.cancel();
-    expect(scenario.patch({ house_bill: 'HB' }).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
+    const scenario = createScenario();
+    scenario.cancelShipment();
+    expect(scenario.patchShipment({ house_bill: 'HB' }).warnings).toMatchObject([{ code: 'shipment_cancelled' }]);
     expect(scenario.record).toMatchObject({ status: 'cancelled', house_bill: 'HB' });
   });
 
   it('of the mode applies the mode to all milestones', () => {
-    const scenario = shipment({ mode: 'ocean' });
-    scenario.post('picked_up', day(1));
+    const scenario = createScenario({ mode: 'ocean' });
+    scenario.postMilestone('picked_up', day(1));
     expect(scenario.record.status).toBe('at_origin');
-    scenario.patch({ mode: 'road' });
+    scenario.patchShipment({ mode: 'road' });
     expect(scenario.record.status).toBe('in_transit');
   });
 });
 
 describe('a new mode', () => {
   const air = () =>
-    shipment({
+    createScenario({
       mode: 'air',
       carrier_scac: '5X',
       origin_port: 'FRA',
@@ -126,18 +143,21 @@ describe('a new mode', () => {
     });
   const forbidden = ['container_numbers[0]', 'carrier_scac', 'origin_port', 'legs[0].origin_port'];
 
-  it.each(['patch', 'upsert'] as const)('is refused by a %s with the kept fields that it forbids', (command) => {
-    const scenario = air();
-    const { details } = catchRefusal(() => scenario[command]({ mode: 'ocean' }));
-    expect(details.map(({ param }) => param)).toEqual(forbidden);
-    expect(details.every(({ message }) => message.endsWith('not allowed for mode ocean: change it too.'))).toBe(true);
-    expect(scenario.record.mode).toBe('air');
-  });
+  it.each(['patchShipment', 'upsertShipment'] as const)(
+    'is refused by %s with the kept fields that it forbids',
+    (command) => {
+      const scenario = air();
+      const { details } = catchRefusal(() => scenario[command]({ mode: 'ocean' }));
+      expect(details.map(({ param }) => param)).toEqual(forbidden);
+      expect(details.every(({ message }) => message.endsWith('not allowed for mode ocean: change it too.'))).toBe(true);
+      expect(scenario.record.mode).toBe('air');
+    },
+  );
 
   it('is accepted with other values for these fields', () => {
     const scenario = air();
     const legs = [leg(null)];
-    scenario.patch({
+    scenario.patchShipment({
       mode: 'ocean',
       carrier_scac: 'HLCU',
       origin_port: 'DEFRA',
@@ -148,8 +168,8 @@ describe('a new mode', () => {
   });
 
   it('does not forbid ports that only follow the legs twice', () => {
-    const scenario = shipment({ mode: 'air', legs: [{ ...leg(null), origin_port: 'FRA' }] });
-    const { details } = catchRefusal(() => scenario.patch({ mode: 'ocean' }));
+    const scenario = createScenario({ mode: 'air', legs: [{ ...leg(null), origin_port: 'FRA' }] });
+    const { details } = catchRefusal(() => scenario.patchShipment({ mode: 'ocean' }));
     expect(details.map(({ param }) => param)).toEqual(['legs[0].origin_port']);
   });
 });
@@ -160,106 +180,106 @@ describe('times in a patch', () => {
     const { legs } = scenario.record;
     const same = { etd: day(1), eta: day(20), legs: [leg(day(20))] };
     const version = scenario.record.version;
-    expect(scenario.patch(same)).toMatchObject({ outcome: 'unchanged', events: [] });
+    expect(scenario.patchShipment(same)).toMatchObject({ outcome: 'unchanged', events: [] });
     expect(scenario.record).toMatchObject({ version, legs });
-    scenario.estimate('vessel_arrived', day(25));
-    expect(scenario.patch(same).outcome).toBe('updated');
-    expect(scenario.patch(same)).toMatchObject({ outcome: 'unchanged', events: [] });
-    scenario.patch({ eta: null, etd: null });
-    expect(scenario.patch({ eta: null, etd: null })).toMatchObject({ outcome: 'unchanged', events: [] });
+    scenario.postEstimate('vessel_arrived', day(25));
+    expect(scenario.patchShipment(same).outcome).toBe('updated');
+    expect(scenario.patchShipment(same)).toMatchObject({ outcome: 'unchanged', events: [] });
+    scenario.patchShipment({ eta: null, etd: null });
+    expect(scenario.patchShipment({ eta: null, etd: null })).toMatchObject({ outcome: 'unchanged', events: [] });
   });
 
   it('are set even if they equal the last sent values', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.estimate('vessel_arrived', day(25));
-    scenario.upsert({ eta: day(20) });
+    scenario.postEstimate('vessel_arrived', day(25));
+    scenario.upsertShipment({ eta: day(20) });
     expect(scenario.record.eta).toBe(day(25));
-    scenario.patch({ eta: day(20) });
+    scenario.patchShipment({ eta: day(20) });
     expect(scenario.record.eta).toBe(day(20));
   });
 
   it('survive the nightly resend of the plan, but not a newer estimate', () => {
     const scenario = createVoyage({ etd: day(1), eta: day(20), legs: [leg(day(20))] });
-    scenario.patch({ etd: day(2), eta: day(22), legs: [leg(day(23))] });
-    expect(scenario.upsert({ etd: day(1), eta: day(20), legs: [leg(day(20))] }).outcome).toBe('unchanged');
+    scenario.patchShipment({ etd: day(2), eta: day(22), legs: [leg(day(23))] });
+    expect(scenario.upsertShipment({ etd: day(1), eta: day(20), legs: [leg(day(20))] }).outcome).toBe('unchanged');
     expect(scenario.record).toMatchObject({ etd: day(2), eta: day(22), legs: [{ eta: day(23) }] });
-    scenario.estimate('vessel_arrived', day(25));
+    scenario.postEstimate('vessel_arrived', day(25));
     expect(scenario.record.eta).toBe(day(25));
   });
 
   it('are cleared by null, regardless of estimates', () => {
     const scenario = createVoyage({ etd: day(1), eta: day(20) });
-    scenario.estimate('vessel_departed', day(2));
-    scenario.estimate('vessel_arrived', day(25));
-    scenario.patch({ etd: null, eta: null });
+    scenario.postEstimate('vessel_departed', day(2));
+    scenario.postEstimate('vessel_arrived', day(25));
+    scenario.patchShipment({ etd: null, eta: null });
     expect(scenario.record).toMatchObject({ etd: null, eta: null, original_eta: day(20) });
-    scenario.estimate('vessel_arrived', day(26), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', day(26), { location: 'USLAX' });
     expect(scenario.record.eta).toBe(day(26));
   });
 
   it('change eta after the arrival, which nothing else does', () => {
     const scenario = createVoyage({ etd: day(1), eta: day(20) });
-    scenario.post('vessel_departed', day(1), { location: 'CNSHA' });
-    scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.upsert({ eta: day(22) });
-    scenario.estimate('arrived_at_destination', day(23));
+    scenario.postMilestone('vessel_departed', day(1), { location: 'CNSHA' });
+    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.upsertShipment({ eta: day(22) });
+    scenario.postEstimate('arrived_at_destination', day(23));
     expect(scenario.record.eta).toBe(day(20));
-    const decision = scenario.patch({ eta: day(24) });
+    const decision = scenario.patchShipment({ eta: day(24) });
     expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       eta: { from: day(20), to: day(24) },
       legs: { from: [{ eta: day(20) }], to: [{ eta: day(24) }] },
     });
-    scenario.post('discharged', day(24), { location: 'USLAX' });
-    scenario.patch({ house_bill: 'HB' });
+    scenario.postMilestone('discharged', day(24), { location: 'USLAX' });
+    scenario.patchShipment({ house_bill: 'HB' });
     expect(scenario.record.eta).toBe(day(24));
-    scenario.patch({ eta: null });
+    scenario.patchShipment({ eta: null });
     expect(scenario.record).toMatchObject({ eta: null, ata: day(21) });
   });
 
   it('of the last leg change the shipment’s after the arrival, if it has no own eta', () => {
     const scenario = createVoyage({ legs: [leg(day(20))] });
-    scenario.post('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.upsert({ legs: [leg(day(22))] });
+    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.upsertShipment({ legs: [leg(day(22))] });
     expect(scenario.record).toMatchObject({ eta: day(20), legs: [{ eta: day(22) }] });
-    scenario.patch({ legs: [leg(day(23))] });
+    scenario.patchShipment({ legs: [leg(day(23))] });
     expect(scenario.record).toMatchObject({ eta: day(23), legs: [{ eta: day(23) }] });
   });
 
   it('lets ports that were not given follow its legs', () => {
-    const scenario = shipment({ legs: [leg(null)] });
-    scenario.patch({ legs: [leg(null, 'USNYC')] });
+    const scenario = createScenario({ legs: [leg(null)] });
+    scenario.patchShipment({ legs: [leg(null, 'USNYC')] });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USNYC' });
-    scenario.patch({ destination_port: 'USCHI' });
-    scenario.patch({ legs: [leg(null, 'USLAX')] });
+    scenario.patchShipment({ destination_port: 'USCHI' });
+    scenario.patchShipment({ legs: [leg(null, 'USLAX')] });
     expect(scenario.record.destination_port).toBe('USCHI');
-    scenario.patch({ destination_port: null });
+    scenario.patchShipment({ destination_port: null });
     expect(scenario.record.destination_port).toBe('USLAX');
   });
 
   it('may set original_eta; null resets it to the present eta', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.patch({ eta: day(20, 18) });
-    const decision = scenario.patch({ original_eta: day(20, 6) });
+    scenario.patchShipment({ eta: day(20, 18) });
+    const decision = scenario.patchShipment({ original_eta: day(20, 6) });
     expect(listEventTypes(decision)).toEqual(['shipment.changed.v1']);
     expect(findEventData(decision, 'shipment.changed.v1')?.changes).toEqual({
       original_eta: { from: day(20), to: day(20, 6) },
     });
-    scenario.upsert({ eta: day(26) });
+    scenario.upsertShipment({ eta: day(26) });
     expect(scenario.record.original_eta).toBe(day(20, 6));
-    scenario.patch({ original_eta: null });
+    scenario.patchShipment({ original_eta: null });
     expect(scenario.record.original_eta).toBe(day(26));
-    scenario.patch({ eta: null, original_eta: null });
+    scenario.patchShipment({ eta: null, original_eta: null });
     expect(scenario.record.original_eta).toBeNull();
   });
 
   it('without an eta lets the first eta given after it become original_eta', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.at(day(3)).patch({ eta: null, original_eta: null });
-    scenario.at(day(4)).patch({ etd: day(6) });
+    scenario.atTime(day(3)).patchShipment({ eta: null, original_eta: null });
+    scenario.atTime(day(4)).patchShipment({ etd: day(6) });
     expect(scenario.record).toMatchObject({ eta: null, original_eta: null });
-    scenario.at(day(5)).patch({ eta: day(22) });
+    scenario.atTime(day(5)).patchShipment({ eta: day(22) });
     expect(scenario.record).toMatchObject({ eta: day(22), original_eta: day(22) });
-    scenario.at(day(6)).patch({ eta: day(25) });
+    scenario.atTime(day(6)).patchShipment({ eta: day(25) });
     expect(scenario.record).toMatchObject({ eta: day(25), original_eta: day(22) });
     expect(fold(scenario.events)).toEqual(scenario.state);
   });

@@ -67,7 +67,7 @@ export const patchShipmentHandler: CommandHandler<
   Omit<ShipmentPatchAnswer, 'warnings'>
 > = {
   decide: decideShipmentPatch,
-  resultOf: () => ({ outcome: 'updated' }),
+  rebuildResult: () => ({ outcome: 'updated' }),
   answer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };
 
@@ -200,7 +200,7 @@ export const patchContainerHandler: CommandHandler<
   Omit<ContainerPatchAnswer, 'warnings'>
 > = {
   decide: decideContainerPatch,
-  resultOf: (_, { number }) => ({ outcome: 'updated', number }),
+  rebuildResult: (_, { number }) => ({ outcome: 'updated', number }),
   answer({ outcome, number }, { record }) {
     const container = record.containers.find((each) => each.number === number);
     if (container === undefined) throw new Error(`cannot build the answer: the shipment has no container ${number}`);

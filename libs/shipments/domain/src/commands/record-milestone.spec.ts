@@ -8,7 +8,7 @@ import {
   day,
   milestoneInput,
   catchRefusal,
-  shipment,
+  createScenario,
   listEventTypes,
   createVoyage,
 } from '../../test/scenario.ts';
@@ -19,7 +19,7 @@ const warnings = (decision: Decision) => decision.warnings.map(({ code }) => cod
 describe('recording', () => {
   it('stores the sent fields with those of the catalog and the command', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const decision = scenario.post('vessel_departed', day(2), {
+    const decision = scenario.postMilestone('vessel_departed', day(2), {
       source: 'carrier',
       reason_code: 'weather',
       location: 'cn sha',
@@ -71,16 +71,16 @@ describe('recording', () => {
 
   it('appends the milestone, then the client-visible changes, then exceptions', () => {
     const scenario = createVoyage();
-    expect(listEventTypes(scenario.post('vessel_departed', day(2)))).toEqual([
+    expect(listEventTypes(scenario.postMilestone('vessel_departed', day(2)))).toEqual([
       'milestone.recorded.v1',
       'shipment.changed.v1',
     ]);
-    expect(listEventTypes(scenario.post('in_transit_checkpoint', day(3)))).toEqual(['milestone.recorded.v1']);
-    expect(listEventTypes(scenario.post('customs_hold', day(4)))).toEqual([
+    expect(listEventTypes(scenario.postMilestone('in_transit_checkpoint', day(3)))).toEqual(['milestone.recorded.v1']);
+    expect(listEventTypes(scenario.postMilestone('customs_hold', day(4)))).toEqual([
       'milestone.recorded.v1',
       'exception.opened.v1',
     ]);
-    expect(listEventTypes(scenario.post('delivered', day(5)))).toEqual([
+    expect(listEventTypes(scenario.postMilestone('delivered', day(5)))).toEqual([
       'milestone.recorded.v1',
       'shipment.changed.v1',
       'exception.resolved.v2',
@@ -89,7 +89,7 @@ describe('recording', () => {
 
   it('changes last_milestone, which changes do not contain', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    const decision = scenario.post('vessel_departed', day(2), { location: 'CNSHA' });
+    const decision = scenario.postMilestone('vessel_departed', day(2), { location: 'CNSHA' });
     const last = {
       id: 'mst_0000020',
       code: 'vessel_departed',
@@ -98,7 +98,7 @@ describe('recording', () => {
       location: 'CNSHA',
     };
     expect(scenario.record.last_milestone).toEqual(last);
-    expect(scenario.container(CONTAINER_A).last_milestone).toEqual(last);
+    expect(scenario.getContainer(CONTAINER_A).last_milestone).toEqual(last);
     expect(findEventData(decision, 'milestone.recorded.v1')?.last).toEqual({
       shipment: last,
       containers: [{ last, numbers: [CONTAINER_A, CONTAINER_B] }],
@@ -113,28 +113,28 @@ describe('recording', () => {
 
   it('sets last_milestone to the latest actual one, not the last received', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.post('vessel_departed', day(3));
-    scenario.post('gated_in', day(2), { container_number: CONTAINER_A });
-    scenario.estimate('vessel_arrived', day(20));
-    scenario.post('vessel_arrived', day(21), { classifier: 'planned' });
+    scenario.postMilestone('vessel_departed', day(3));
+    scenario.postMilestone('gated_in', day(2), { container_number: CONTAINER_A });
+    scenario.postEstimate('vessel_arrived', day(20));
+    scenario.postMilestone('vessel_arrived', day(21), { classifier: 'planned' });
     expect(scenario.record.last_milestone?.code).toBe('vessel_departed');
-    scenario.post('in_transit_checkpoint', day(4), { container_number: CONTAINER_B });
+    scenario.postMilestone('in_transit_checkpoint', day(4), { container_number: CONTAINER_B });
     expect(scenario.record.last_milestone?.code).toBe('in_transit_checkpoint');
-    expect(scenario.container(CONTAINER_A).last_milestone?.code).toBe('vessel_departed');
-    expect(scenario.container(CONTAINER_B).last_milestone?.code).toBe('in_transit_checkpoint');
+    expect(scenario.getContainer(CONTAINER_A).last_milestone?.code).toBe('vessel_departed');
+    expect(scenario.getContainer(CONTAINER_B).last_milestone?.code).toBe('in_transit_checkpoint');
   });
 
   it('prefers the later one in the catalog among milestones of the same time', () => {
     const scenario = createVoyage();
-    scenario.post('discharged', day(3));
-    scenario.post('vessel_arrived', day(3));
+    scenario.postMilestone('discharged', day(3));
+    scenario.postMilestone('vessel_arrived', day(3));
     expect(scenario.record.last_milestone?.code).toBe('discharged');
   });
 
   it('reports every invalid field at once', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     const error = catchRefusal(() =>
-      scenario.post('nonsense', '2027-01-01T00:00:00.000Z', { container_number: CONTAINER_B }),
+      scenario.postMilestone('nonsense', '2027-01-01T00:00:00.000Z', { container_number: CONTAINER_B }),
     );
     expect(error.code).toBe('validation_failed');
     expect(error.details.map(({ param, code }) => `${param} ${code}`)).toEqual([
@@ -147,44 +147,49 @@ describe('recording', () => {
   it('refuses a container that is not on the shipment, also a removed one', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
     expect(
-      catchRefusal(() => scenario.post('delivered', day(3), { container_number: CONTAINER_C })).details,
+      catchRefusal(() => scenario.postMilestone('delivered', day(3), { container_number: CONTAINER_C })).details,
     ).toMatchObject([{ param: 'container_number', code: 'unknown_container' }]);
-    scenario.upsert({ container_numbers: [CONTAINER_B] });
-    expect(catchRefusal(() => scenario.post('delivered', day(3), { container_number: CONTAINER_A })).code).toBe(
-      'validation_failed',
-    );
+    scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
+    expect(
+      catchRefusal(() => scenario.postMilestone('delivered', day(3), { container_number: CONTAINER_A })).code,
+    ).toBe('validation_failed');
   });
 
   it('refuses a milestone without a shipment', () => {
     const scenario = new Scenario();
     const milestone = milestoneInput({ code: 'delivered', occurred_at: day(1) });
-    const command = { ...scenario.context(), type: 'RecordMilestone', shipment_id: 'shp_x', milestone } as const;
-    expect(catchRefusal(() => scenario.run(command)).code).toBe('not_found');
+    const command = {
+      ...scenario.createCommandContext(),
+      type: 'RecordMilestone',
+      shipment_id: 'shp_x',
+      milestone,
+    } as const;
+    expect(catchRefusal(() => scenario.runCommand(command)).code).toBe('not_found');
   });
 
   it('refuses new milestones beyond 5,000, but accepts repetitions and corrections', () => {
     const scenario = createVoyage();
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
-    const first = scenario.post('in_transit_checkpoint', day(1), { external_id: 'EV-1' }).milestone;
+    const first = scenario.postMilestone('in_transit_checkpoint', day(1), { external_id: 'EV-1' }).milestone;
     const entry = { milestone: first, recorded: 1, written: 1, overridden: {}, formerReports: [] };
     scenario.state = { ...state, timeline: Array.from({ length: 5_000 }, () => entry) };
-    expect(catchRefusal(() => scenario.post('delivered', day(2)))).toMatchObject({
+    expect(catchRefusal(() => scenario.postMilestone('delivered', day(2)))).toMatchObject({
       code: 'limit_exceeded',
       details: [{ code: 'limit_exceeded' }],
     });
-    expect(scenario.post('in_transit_checkpoint', day(1)).outcome).toBe('existing');
-    expect(scenario.post('in_transit_checkpoint', day(1), { external_id: 'EV-1', note: 'x' }).outcome).toBe(
+    expect(scenario.postMilestone('in_transit_checkpoint', day(1)).outcome).toBe('existing');
+    expect(scenario.postMilestone('in_transit_checkpoint', day(1), { external_id: 'EV-1', note: 'x' }).outcome).toBe(
       'corrected',
     );
   });
 
   it('a code unusual for the mode is accepted with a warning', () => {
     const scenario = createVoyage();
-    expect(warnings(scenario.post('flight_departed', day(2)))).toEqual(['code_unusual_for_mode']);
+    expect(warnings(scenario.postMilestone('flight_departed', day(2)))).toEqual(['code_unusual_for_mode']);
     expect(scenario.record.status).toBe('in_transit');
-    expect(warnings(scenario.post('vessel_departed', day(2)))).toEqual([]);
-    expect(warnings(scenario.post('delivered', day(20)))).toEqual([]);
+    expect(warnings(scenario.postMilestone('vessel_departed', day(2)))).toEqual([]);
+    expect(warnings(scenario.postMilestone('delivered', day(20)))).toEqual([]);
   });
 
   it.each([
@@ -196,7 +201,7 @@ describe('recording', () => {
     ['rail', 'gated_in'],
     [null, 'rail_departed'],
   ] as const)('accepts %s by %s without a warning', (mode, code) => {
-    expect(warnings(shipment({ mode }).post(code, day(2)))).toEqual([]);
+    expect(warnings(createScenario({ mode }).postMilestone(code, day(2)))).toEqual([]);
   });
 });
 
@@ -205,28 +210,28 @@ describe('an estimate that leaves eta before etd', () => {
 
   it('warns, also when it is corrected or retracted to that, but not if neither time changes', () => {
     const scenario = createVoyage({ etd: day(10), eta: day(20) });
-    const { milestone, warnings } = scenario.estimate('vessel_arrived', day(9));
+    const { milestone, warnings } = scenario.postEstimate('vessel_arrived', day(9));
     expect(warnings).toMatchObject([crossed]);
-    expect(scenario.post('gated_in', day(2)).warnings).toEqual([]);
-    expect(scenario.correct(milestone, { occurred_at: day(21) }).warnings).toEqual([]);
-    expect(scenario.correct(milestone, { occurred_at: day(8) }).warnings).toMatchObject([crossed]);
-    expect(scenario.retract(milestone).warnings).toEqual([]);
-    expect(scenario.estimate('vessel_departed', day(25)).warnings).toMatchObject([crossed]);
-    const sooner = scenario.estimate('vessel_departed', day(12));
+    expect(scenario.postMilestone('gated_in', day(2)).warnings).toEqual([]);
+    expect(scenario.correctMilestone(milestone, { occurred_at: day(21) }).warnings).toEqual([]);
+    expect(scenario.correctMilestone(milestone, { occurred_at: day(8) }).warnings).toMatchObject([crossed]);
+    expect(scenario.retractMilestone(milestone).warnings).toEqual([]);
+    expect(scenario.postEstimate('vessel_departed', day(25)).warnings).toMatchObject([crossed]);
+    const sooner = scenario.postEstimate('vessel_departed', day(12));
     expect(sooner.warnings).toEqual([]);
-    expect(scenario.retract(sooner.milestone).warnings).toMatchObject([crossed]);
+    expect(scenario.retractMilestone(sooner.milestone).warnings).toMatchObject([crossed]);
   });
 
   it('warns once for all legs', () => {
     const leg = { mode: null, carrier_scac: null, vessel: null, voyage: null };
-    const scenario = shipment({
+    const scenario = createScenario({
       legs: [
         { ...leg, origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(3), eta: day(5) },
         { ...leg, origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) },
       ],
     });
-    expect(scenario.estimate('vessel_arrived', day(2), { location: 'SGSIN' }).warnings).toMatchObject([crossed]);
-    expect(scenario.estimate('vessel_arrived', day(1), { location: 'USLAX' }).warnings).toMatchObject([crossed]);
+    expect(scenario.postEstimate('vessel_arrived', day(2), { location: 'SGSIN' }).warnings).toMatchObject([crossed]);
+    expect(scenario.postEstimate('vessel_arrived', day(1), { location: 'USLAX' }).warnings).toMatchObject([crossed]);
   });
 });
 
@@ -235,8 +240,8 @@ describe('duplicates', () => {
 
   it('have the same code, time, container, location and source', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const first = scenario.post('vessel_arrived', day(20), arrival);
-    const second = scenario.post('vessel_arrived', day(20), {
+    const first = scenario.postMilestone('vessel_arrived', day(20), arrival);
+    const second = scenario.postMilestone('vessel_arrived', day(20), {
       ...arrival,
       location: 'us lax',
       note: 'again',
@@ -255,22 +260,22 @@ describe('duplicates', () => {
     ['source', () => ['vessel_arrived', day(20), { ...arrival, source: 'terminal' }] as const],
   ])('do not include one with another %s', (_, other) => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.post('vessel_arrived', day(20), arrival);
+    scenario.postMilestone('vessel_arrived', day(20), arrival);
     const [code, time, rest] = other();
-    expect(scenario.post(code, time, rest).outcome).toBe('recorded');
+    expect(scenario.postMilestone(code, time, rest).outcome).toBe('recorded');
   });
 
   it('do not include an actual one at the estimated time', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(20));
-    expect(scenario.post('vessel_arrived', day(20), { source: 'carrier' }).outcome).toBe('recorded');
+    scenario.postEstimate('vessel_arrived', day(20));
+    expect(scenario.postMilestone('vessel_arrived', day(20), { source: 'carrier' }).outcome).toBe('recorded');
     expect(scenario.record.ata).toBe(day(20));
   });
 
   it('with the same external_id and equal content change nothing', () => {
     const scenario = createVoyage();
-    const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
-    const second = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
+    const first = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
+    const second = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
     expect(second).toMatchObject({ outcome: 'existing', events: [], milestoneId: first.milestoneId });
     expect(second.milestone.revision).toBe(1);
   });
@@ -282,8 +287,8 @@ describe('duplicates', () => {
     ['under another external_id it is another milestone', 'EV-1', 'EV-2', 'recorded'],
   ] as const)('have equal content: %s', (_, first, second, outcome) => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const before = scenario.post('vessel_arrived', day(20), { ...arrival, external_id: first }).milestone;
-    const again = scenario.post('vessel_arrived', day(20), { ...arrival, external_id: second, note: 'again' });
+    const before = scenario.postMilestone('vessel_arrived', day(20), { ...arrival, external_id: first }).milestone;
+    const again = scenario.postMilestone('vessel_arrived', day(20), { ...arrival, external_id: second, note: 'again' });
     expect(again.outcome).toBe(outcome);
     expect(again.milestoneId === before.id).toBe(outcome === 'existing');
     expect(scenario.state?.timeline).toHaveLength(outcome === 'existing' ? 1 : 2);
@@ -291,36 +296,36 @@ describe('duplicates', () => {
 
   it('give their external_id to one without, which is neither a correction nor announced', () => {
     const scenario = createVoyage();
-    const first = scenario.post('vessel_arrived', day(20)).milestone;
-    const again = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1', note: 'again' });
+    const first = scenario.postMilestone('vessel_arrived', day(20)).milestone;
+    const again = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1', note: 'again' });
     expect(again.milestone).toEqual({ ...first, external_id: 'EV-1' });
     expect(listEventTypes(again)).toEqual(['milestone.corrected.v1']);
     expect(again.events.map((event) => findAnnouncement({ ...event, revision: 0 } as ShipmentEvent))).toEqual([
       undefined,
     ]);
-    expect(scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' })).toMatchObject({ events: [] });
-    expect(scenario.post('vessel_arrived', day(21), { external_id: 'EV-1' })).toMatchObject({
+    expect(scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1' })).toMatchObject({ events: [] });
+    expect(scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-1' })).toMatchObject({
       outcome: 'corrected',
       milestoneId: first.id,
       milestone: { revision: 2 },
     });
-    expect(scenario.post('vessel_arrived', day(21), { external_id: 'EV-2' }).outcome).toBe('recorded');
+    expect(scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-2' }).outcome).toBe('recorded');
   });
 
   it('prefer the one whose external_id can match', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' });
-    scenario.post('vessel_arrived', day(20), { external_id: 'EV-2' });
-    expect(scenario.post('vessel_arrived', day(20), { external_id: 'EV-3' }).outcome).toBe('recorded');
-    expect(scenario.post('vessel_arrived', day(20)).outcome).toBe('existing');
+    scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1' });
+    scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-2' });
+    expect(scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-3' }).outcome).toBe('recorded');
+    expect(scenario.postMilestone('vessel_arrived', day(20)).outcome).toBe('existing');
     expect(scenario.state?.timeline).toHaveLength(3);
   });
 
   it('give a superseded estimate the external_id and leave it superseded', () => {
     const scenario = createVoyage();
-    const first = scenario.estimate('vessel_arrived', day(20)).milestone;
-    scenario.estimate('vessel_arrived', day(22));
-    const again = scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
+    const first = scenario.postEstimate('vessel_arrived', day(20)).milestone;
+    scenario.postEstimate('vessel_arrived', day(22));
+    const again = scenario.postEstimate('vessel_arrived', day(20), { external_id: 'EV-1' });
     expect(again).toMatchObject({ outcome: 'existing', milestoneId: first.id });
     expect(again.milestone.superseded_at).not.toBeNull();
     expect(scenario.record.eta).toBe(day(22));
@@ -328,9 +333,9 @@ describe('duplicates', () => {
 
   it('are found by external_id before content', () => {
     const scenario = createVoyage();
-    const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' });
-    const other = scenario.post('vessel_arrived', day(21), { external_id: 'EV-2' });
-    const again = scenario.post('vessel_arrived', day(21), { external_id: 'EV-1' });
+    const first = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1' });
+    const other = scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-2' });
+    const again = scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-1' });
     expect(again).toMatchObject({ outcome: 'corrected', milestoneId: first.milestoneId });
     expect(other.milestoneId).not.toBe(first.milestoneId);
   });
@@ -339,8 +344,8 @@ describe('duplicates', () => {
 describe('correction by external_id', () => {
   it('keeps the id, increments the revision, and announces the previous values', () => {
     const scenario = createVoyage();
-    const first = scenario.post('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
-    const decision = scenario.post('vessel_arrived', day(21), { external_id: 'EV-1', location: 'USLAX' });
+    const first = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
+    const decision = scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-1', location: 'USLAX' });
     expect(decision.outcome).toBe('corrected');
     expect(decision.milestone).toEqual({
       ...first,
@@ -362,8 +367,8 @@ describe('correction by external_id', () => {
 
   it('is announced even if nothing else of the shipment changes', () => {
     const scenario = createVoyage();
-    scenario.post('gated_in', day(1), { external_id: 'EV-1' });
-    const decision = scenario.post('gated_in', day(1), { external_id: 'EV-1', note: 'gate 4' });
+    scenario.postMilestone('gated_in', day(1), { external_id: 'EV-1' });
+    const decision = scenario.postMilestone('gated_in', day(1), { external_id: 'EV-1', note: 'gate 4' });
     expect(findEventData(decision, 'shipment.changed.v1')?.changes).toEqual({
       milestone: { from: expect.objectContaining({ note: null }), to: expect.objectContaining({ note: 'gate 4' }) },
     });
@@ -371,17 +376,17 @@ describe('correction by external_id', () => {
 
   it('of an estimate is announced only by its changes', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
-    const moved = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+    scenario.postEstimate('vessel_arrived', day(20), { external_id: 'EV-1' });
+    const moved = scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1' });
     expect(Object.keys(findEventData(moved, 'shipment.changed.v1')?.changes ?? {})).toEqual(['eta', 'legs']);
-    const noted = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1', note: 'x' });
+    const noted = scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1', note: 'x' });
     expect(listEventTypes(noted)).toEqual(['milestone.corrected.v1']);
   });
 
   it('makes an estimate actual', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
-    const decision = scenario.post('vessel_arrived', day(21), { external_id: 'EV-1', source: 'carrier' });
+    scenario.postEstimate('vessel_arrived', day(20), { external_id: 'EV-1' });
+    const decision = scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-1', source: 'carrier' });
     expect(decision.outcome).toBe('corrected');
     expect(findEventData(decision, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
     expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(21) });
@@ -389,19 +394,19 @@ describe('correction by external_id', () => {
 
   it('lowers the status if the corrected milestone no longer reaches it', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_departed', day(2), { external_id: 'EV-1' });
-    scenario.post('delivered', day(20), { external_id: 'EV-2' });
+    scenario.postMilestone('vessel_departed', day(2), { external_id: 'EV-1' });
+    scenario.postMilestone('delivered', day(20), { external_id: 'EV-2' });
     expect(scenario.record.status).toBe('delivered');
-    scenario.post('gated_out', day(20), { external_id: 'EV-2' });
+    scenario.postMilestone('gated_out', day(20), { external_id: 'EV-2' });
     expect(scenario.record.status).toBe('out_for_delivery');
     expect(scenario.record.last_milestone?.code).toBe('gated_out');
   });
 
   it('keeps the timeline in order', () => {
     const scenario = createVoyage();
-    scenario.post('gated_in', day(3), { external_id: 'EV-1' });
-    scenario.post('vessel_departed', day(4));
-    scenario.post('gated_in', day(5), { external_id: 'EV-1' });
+    scenario.postMilestone('gated_in', day(3), { external_id: 'EV-1' });
+    scenario.postMilestone('vessel_departed', day(4));
+    scenario.postMilestone('gated_in', day(5), { external_id: 'EV-1' });
     expect(scenario.state?.timeline.map(({ milestone }) => milestone.code)).toEqual(['vessel_departed', 'gated_in']);
     expect(scenario.record.last_milestone?.code).toBe('gated_in');
   });
@@ -415,11 +420,11 @@ describe('the newest estimate for a code, container, location and source is the 
 
   it('sets superseded_at of older ones', () => {
     const scenario = createVoyage();
-    const first = scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
-    const decision = scenario.estimate('vessel_arrived', day(22), { location: 'USLAX' });
+    const first = scenario.postEstimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
+    const decision = scenario.postEstimate('vessel_arrived', day(22), { location: 'USLAX' });
     expect(findEventData(decision, 'milestone.recorded.v1')?.supersedes).toEqual([first.id]);
     expect(superseded(scenario)).toEqual([first.id]);
-    scenario.estimate('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', day(21), { location: 'USLAX' });
     expect(superseded(scenario)).toEqual([first.id, decision.milestone.id]);
     expect(scenario.state?.timeline.find(({ milestone }) => milestone.id === first.id)?.milestone.superseded_at).toBe(
       '2026-06-01T00:03:00.000Z',
@@ -434,17 +439,17 @@ describe('the newest estimate for a code, container, location and source is the 
     { location: 'USLAX', classifier: 'actual' as const },
   ])('does not affect another series: %j', (rest) => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' });
-    scenario.estimate('vessel_arrived', day(22), rest);
+    scenario.postEstimate('vessel_arrived', day(20), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', day(22), rest);
     expect(superseded(scenario)).toEqual([]);
   });
 
   it('never supersedes planned and actual ones', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_arrived', day(20), { classifier: 'planned' });
-    scenario.post('vessel_arrived', day(21), { classifier: 'planned' });
-    scenario.post('vessel_arrived', day(22));
-    scenario.post('vessel_arrived', day(23));
+    scenario.postMilestone('vessel_arrived', day(20), { classifier: 'planned' });
+    scenario.postMilestone('vessel_arrived', day(21), { classifier: 'planned' });
+    scenario.postMilestone('vessel_arrived', day(22));
+    scenario.postMilestone('vessel_arrived', day(23));
     expect(superseded(scenario)).toEqual([]);
   });
 
@@ -452,14 +457,14 @@ describe('the newest estimate for a code, container, location and source is the 
     const manual = { source: 'manual' } as const;
     const posted = () => {
       const scenario = createVoyage();
-      const first = scenario.estimate('vessel_arrived', day(20), manual).milestone;
-      const second = scenario.estimate('vessel_arrived', day(22), manual).milestone;
+      const first = scenario.postEstimate('vessel_arrived', day(20), manual).milestone;
+      const second = scenario.postEstimate('vessel_arrived', day(22), manual).milestone;
       return { scenario, first, second };
     };
 
     it('makes that one current again, and no other milestone', () => {
       const { scenario, first, second } = posted();
-      const again = scenario.estimate('vessel_arrived', day(20), { ...manual, external_id: 'EV-1' });
+      const again = scenario.postEstimate('vessel_arrived', day(20), { ...manual, external_id: 'EV-1' });
       expect([again.outcome, again.milestone]).toEqual([
         'corrected',
         { ...first, external_id: 'EV-1', reported_at: expect.any(String) as string, superseded_at: null, revision: 2 },
@@ -467,16 +472,19 @@ describe('the newest estimate for a code, container, location and source is the 
       expect(findEventData(again, 'milestone.corrected.v1')).toMatchObject({ supersedes: [second.id], restores: [] });
       expect(superseded(scenario)).toEqual([second.id]);
       expect(scenario.record.eta).toBe(day(20));
-      expect(scenario.estimate('vessel_arrived', day(20), manual)).toMatchObject({ outcome: 'existing', events: [] });
+      expect(scenario.postEstimate('vessel_arrived', day(20), manual)).toMatchObject({
+        outcome: 'existing',
+        events: [],
+      });
       expect(scenario.state?.timeline).toHaveLength(2);
     });
 
     it('makes a new statement, which overrides values that the client set in between', () => {
       const { scenario, first } = posted();
-      scenario.patch({ eta: day(25) });
-      scenario.estimate('vessel_arrived', day(20), manual);
+      scenario.patchShipment({ eta: day(25) });
+      scenario.postEstimate('vessel_arrived', day(20), manual);
       expect(scenario.record.eta).toBe(day(20));
-      scenario.retract(first);
+      scenario.retractMilestone(first);
       expect(scenario.record.eta).toBe(day(25));
       expect(superseded(scenario)).toEqual([]);
     });
@@ -491,7 +499,7 @@ describe('the newest estimate for a code, container, location and source is the 
       const data = { milestone: third, supersedes, last: { containers: [] } };
       const revision = events.length;
       scenario.state = fold([{ ...events.at(-1)!, revision, type: 'milestone.recorded.v1', data }], state);
-      const again = scenario.estimate('vessel_arrived', day(20), manual);
+      const again = scenario.postEstimate('vessel_arrived', day(20), manual);
       expect(again).toMatchObject({ outcome: 'existing', events: [], milestoneId: third.id });
     });
   });
@@ -499,8 +507,8 @@ describe('the newest estimate for a code, container, location and source is the 
   it('a feed that resends everything changes nothing', () => {
     const scenario = createVoyage();
     for (let poll = 0; poll < 3; poll++) {
-      scenario.estimate('vessel_arrived', day(20));
-      scenario.estimate('vessel_arrived', day(22));
+      scenario.postEstimate('vessel_arrived', day(20));
+      scenario.postEstimate('vessel_arrived', day(22));
     }
     expect(scenario.state?.timeline).toHaveLength(2);
     expect(scenario.record.eta).toBe(day(22));
@@ -508,9 +516,9 @@ describe('the newest estimate for a code, container, location and source is the 
 
   it('a correction out of its series brings back the one before', () => {
     const scenario = createVoyage();
-    const first = scenario.estimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
-    scenario.estimate('vessel_arrived', day(22), { location: 'USLAX', external_id: 'EV-1' });
-    const decision = scenario.estimate('vessel_arrived', day(22), { location: 'USNYC', external_id: 'EV-1' });
+    const first = scenario.postEstimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
+    scenario.postEstimate('vessel_arrived', day(22), { location: 'USLAX', external_id: 'EV-1' });
+    const decision = scenario.postEstimate('vessel_arrived', day(22), { location: 'USNYC', external_id: 'EV-1' });
     expect(findEventData(decision, 'milestone.corrected.v1')).toMatchObject({ restores: [first.id], supersedes: [] });
     expect(superseded(scenario)).toEqual([]);
     expect(scenario.record.eta).toBe(day(20));
@@ -518,35 +526,35 @@ describe('the newest estimate for a code, container, location and source is the 
 
   it('restores the newest of the previous ones', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(20));
-    const second = scenario.estimate('vessel_arrived', day(18)).milestone;
-    scenario.estimate('vessel_arrived', day(19), { external_id: 'EV-1' });
-    const away = scenario.estimate('vessel_arrived', day(19), { external_id: 'EV-1', source: 'ais' });
+    scenario.postEstimate('vessel_arrived', day(20));
+    const second = scenario.postEstimate('vessel_arrived', day(18)).milestone;
+    scenario.postEstimate('vessel_arrived', day(19), { external_id: 'EV-1' });
+    const away = scenario.postEstimate('vessel_arrived', day(19), { external_id: 'EV-1', source: 'ais' });
     expect(findEventData(away, 'milestone.corrected.v1')?.restores).toEqual([second.id]);
   });
 
   it('restores none if it was not current itself', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(20));
-    scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
-    const current = scenario.estimate('vessel_arrived', day(22)).milestone;
-    const away = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1', source: 'ais' });
+    scenario.postEstimate('vessel_arrived', day(20));
+    scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+    const current = scenario.postEstimate('vessel_arrived', day(22)).milestone;
+    const away = scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1', source: 'ais' });
     expect(findEventData(away, 'milestone.corrected.v1')?.restores).toEqual([]);
     expect(superseded(scenario)).not.toContain(current.id);
   });
 
   it('does not supersede the corrected one itself', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' });
-    const decision = scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+    scenario.postEstimate('vessel_arrived', day(20), { external_id: 'EV-1' });
+    const decision = scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1' });
     expect(findEventData(decision, 'milestone.corrected.v1')).toMatchObject({ supersedes: [], restores: [] });
   });
 
   it('a corrected superseded one is the newest again', () => {
     const scenario = createVoyage();
-    const first = scenario.estimate('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
-    const second = scenario.estimate('vessel_arrived', day(22), { external_id: 'EV-2' }).milestone;
-    scenario.estimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+    const first = scenario.postEstimate('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
+    const second = scenario.postEstimate('vessel_arrived', day(22), { external_id: 'EV-2' }).milestone;
+    scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1' });
     expect(superseded(scenario)).toEqual([second.id]);
     expect(scenario.record.eta).toBe(day(21));
     expect(first.id).not.toBe(second.id);

@@ -12,7 +12,7 @@ import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { Overridden } from '../events/event-data.ts';
 import { isSupersededEstimate } from '../dropped-estimates.ts';
 import { findDescriptor, type ShipmentEventBody } from '../events/stored-events.ts';
-import { addConsequences } from '../exceptions/reconcile.ts';
+import { addDerivedEvents } from '../exceptions/reconcile.ts';
 import {
   type MilestoneContent,
   pickContent,
@@ -21,7 +21,7 @@ import {
   isSameContent,
   restoreLastSentContent,
   NO_OVERRIDES,
-  findOverridden,
+  findOverriddenValues,
   listOverriddenFields,
   mergeResentFields,
 } from '../last-sent.ts';
@@ -73,8 +73,8 @@ export const recordMilestoneHandler: CommandHandler<
   RecordMilestoneResult,
   Omit<RecordMilestoneAnswer, 'warnings'>
 > = {
-  decide: decideRecording,
-  resultOf(events) {
+  decide: decideMilestoneRecording,
+  rebuildResult(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.recorded.v1') {
         const { milestone, drops = [] } = data;
@@ -93,7 +93,11 @@ export const recordMilestoneHandler: CommandHandler<
   answer: (result, after) => ({ outcome: result.outcome, ...answerMilestone(result, after) }),
 };
 
-function decideRecording(command: RecordMilestone, state: ShipmentState, context: DecideContext): MilestoneDecision {
+function decideMilestoneRecording(
+  command: RecordMilestone,
+  state: ShipmentState,
+  context: DecideContext,
+): MilestoneDecision {
   const before = state.record;
   const checked = checkMilestone(command.milestone, context.places, command.at, listPorts(before));
   const input = checked.milestone;
@@ -171,7 +175,7 @@ function addQuietEvents(
     const changes = findDescriptor(type).milestoneChanges?.(data);
     if (changes !== undefined) putMilestone(timeline, { ...changes, at }, state.record.version);
   }
-  return addConsequences(at, { ...state, timeline }, events, context);
+  return addDerivedEvents(at, { ...state, timeline }, events, context);
 }
 
 /**
@@ -231,13 +235,13 @@ function mergeRepeatedMilestone(
     return { content: { ...content, external_id }, overridden: entry.overridden };
   }
   if (!isFeedSource(input.source))
-    return { content: input, overridden: findOverridden(input, restoreLastSentContent(entry)) };
+    return { content: input, overridden: findOverriddenValues(input, restoreLastSentContent(entry)) };
   if (isStillEstimated(entry, input)) return { content, overridden: entry.overridden };
   const news = mergeResentFields(entry, input);
   const last = restoreLastSentContent(entry);
   const isSame = isSameStatement(last, input);
   const reported = reported_at ?? (isSame ? last.reported_at : chooseLatestTime(at, last.reported_at));
-  return { content: news, overridden: findOverridden(news, { ...input, reported_at: reported }) };
+  return { content: news, overridden: findOverriddenValues(news, { ...input, reported_at: reported }) };
 }
 
 /** Returns the event that stores a repeated milestone. The event is not a correction and is not announced. */

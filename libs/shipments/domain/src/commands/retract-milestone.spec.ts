@@ -5,7 +5,7 @@ import {
   findEventData,
   day,
   catchRefusal,
-  shipment,
+  createScenario,
   listEventTypes,
   createVoyage,
 } from '../../test/scenario.ts';
@@ -18,9 +18,9 @@ const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.ge
 describe('a retraction', () => {
   it('reverts the effects of the milestone, and announces that', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const gatedIn = scenario.post('gated_in', day(1)).milestone;
-    const first = scenario.post('vessel_departed', day(2), { location: 'CNSHA' }).milestone;
-    const decision = scenario.retract(first);
+    const gatedIn = scenario.postMilestone('gated_in', day(1)).milestone;
+    const first = scenario.postMilestone('vessel_departed', day(2), { location: 'CNSHA' }).milestone;
+    const decision = scenario.retractMilestone(first);
     expect(decision.milestone).toEqual({ ...first, retracted_at: '2026-06-01T00:04:00.000Z', revision: 2 });
     expect(listEventTypes(decision)).toEqual(['milestone.retracted.v1', 'shipment.changed.v1']);
     expect(announced(decision)).toEqual(['milestone.retracted', 'shipment.updated']);
@@ -30,119 +30,122 @@ describe('a retraction', () => {
       atd: { from: day(2), to: null },
     });
     expect(scenario.record).toMatchObject({ status: 'at_origin', atd: null, last_milestone: { id: gatedIn.id } });
-    expect(scenario.container(CONTAINER_A)).toMatchObject({ status: 'at_origin', last_milestone: { id: gatedIn.id } });
+    expect(scenario.getContainer(CONTAINER_A)).toMatchObject({
+      status: 'at_origin',
+      last_milestone: { id: gatedIn.id },
+    });
   });
 
   it('is announced even if nothing else of the shipment changes; for an estimate, only its changes are', () => {
     const scenario = createVoyage();
-    scenario.post('vessel_departed', day(2));
-    const gatedIn = scenario.retract(scenario.post('gated_in', day(1)).milestone);
+    scenario.postMilestone('vessel_departed', day(2));
+    const gatedIn = scenario.retractMilestone(scenario.postMilestone('gated_in', day(1)).milestone);
     expect(Object.keys(findEventData(gatedIn, 'shipment.changed.v1')?.changes ?? {})).toEqual(['milestone']);
-    const planned = scenario.post('delivered', day(30), { classifier: 'planned' }).milestone;
-    expect(announced(scenario.retract(planned))).toEqual([undefined]);
-    const estimated = scenario.retract(scenario.estimate('vessel_arrived', day(20)).milestone);
+    const planned = scenario.postMilestone('delivered', day(30), { classifier: 'planned' }).milestone;
+    expect(announced(scenario.retractMilestone(planned))).toEqual([undefined]);
+    const estimated = scenario.retractMilestone(scenario.postEstimate('vessel_arrived', day(20)).milestone);
     expect(announced(estimated)).toEqual([undefined, 'shipment.updated']);
     expect(findEventData(estimated, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
   });
 
   it('changes nothing when repeated', () => {
     const scenario = createVoyage();
-    const first = scenario.post('gated_in', day(1)).milestone;
-    const { milestone } = scenario.retract(first);
-    expect(scenario.retract(first)).toMatchObject({ outcome: 'unchanged', events: [], milestone });
-    expect(catchRefusal(() => scenario.retract({ id: 'mst_none' })).code).toBe('not_found');
+    const first = scenario.postMilestone('gated_in', day(1)).milestone;
+    const { milestone } = scenario.retractMilestone(first);
+    expect(scenario.retractMilestone(first)).toMatchObject({ outcome: 'unchanged', events: [], milestone });
+    expect(catchRefusal(() => scenario.retractMilestone({ id: 'mst_none' })).code).toBe('not_found');
   });
 
   it('restores the previous estimate, with its effect on eta and etd', () => {
     const scenario = createVoyage({ etd: day(1), eta: day(19) });
-    const older = scenario.estimate('vessel_arrived', day(20)).milestone;
-    const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
-    const departure = scenario.estimate('vessel_departed', day(2)).milestone;
+    const older = scenario.postEstimate('vessel_arrived', day(20)).milestone;
+    const newer = scenario.postEstimate('vessel_arrived', day(22)).milestone;
+    const departure = scenario.postEstimate('vessel_departed', day(2)).milestone;
     expect(scenario.record).toMatchObject({ etd: day(2), eta: day(22), original_eta: day(19) });
-    const decision = scenario.retract(newer);
+    const decision = scenario.retractMilestone(newer);
     expect(findEventData(decision, 'milestone.retracted.v1')?.restores).toEqual([older.id]);
     expect(isSuperseded(scenario, older)).toBe(false);
     expect(scenario.record.eta).toBe(day(20));
-    scenario.retract(older);
-    scenario.retract(departure);
+    scenario.retractMilestone(older);
+    scenario.retractMilestone(departure);
     expect(scenario.record).toMatchObject({ etd: day(1), eta: day(19), original_eta: day(19) });
   });
 
   it('of a superseded estimate restores nothing, then or later', () => {
     const scenario = createVoyage();
-    const [first, second, third] = [20, 21, 22].map((n) => scenario.estimate('vessel_arrived', day(n)).milestone);
+    const [first, second, third] = [20, 21, 22].map((n) => scenario.postEstimate('vessel_arrived', day(n)).milestone);
     if (first === undefined || second === undefined || third === undefined) throw new Error('three estimates');
-    expect(findEventData(scenario.retract(second), 'milestone.retracted.v1')?.restores).toEqual([]);
+    expect(findEventData(scenario.retractMilestone(second), 'milestone.retracted.v1')?.restores).toEqual([]);
     expect(scenario.record.eta).toBe(day(22));
-    expect(findEventData(scenario.retract(third), 'milestone.retracted.v1')?.restores).toEqual([first.id]);
+    expect(findEventData(scenario.retractMilestone(third), 'milestone.retracted.v1')?.restores).toEqual([first.id]);
     expect(scenario.record.eta).toBe(day(20));
   });
 
   it('of an estimate does not restore one older than the client’s value', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(20));
-    scenario.upsert({ eta: day(25) });
-    const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
-    scenario.retract(newer);
+    scenario.postEstimate('vessel_arrived', day(20));
+    scenario.upsertShipment({ eta: day(25) });
+    const newer = scenario.postEstimate('vessel_arrived', day(22)).milestone;
+    scenario.retractMilestone(newer);
     expect(scenario.record.eta).toBe(day(25));
   });
 
   it('of an arrival lets estimates count again', () => {
     const scenario = createVoyage({ eta: day(19) });
-    const arrival = scenario.post('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
-    scenario.estimate('vessel_arrived', day(23));
+    const arrival = scenario.postMilestone('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
+    scenario.postEstimate('vessel_arrived', day(23));
     expect(scenario.record).toMatchObject({ ata: day(20), eta: day(19) });
-    scenario.retract(arrival);
+    scenario.retractMilestone(arrival);
     expect(scenario.record).toMatchObject({ ata: null, eta: day(23), status: 'pending' });
   });
 
   it('of booking_cancelled reopens the shipment unless the client cancelled it', () => {
     const scenario = createVoyage();
-    scenario.post('booking_confirmed', day(1));
-    const cancelled = scenario.post('booking_cancelled', day(2)).milestone;
+    scenario.postMilestone('booking_confirmed', day(1));
+    const cancelled = scenario.postMilestone('booking_cancelled', day(2)).milestone;
     expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: cancelled.id });
-    scenario.cancel();
-    scenario.retract(cancelled);
+    scenario.cancelShipment();
+    scenario.retractMilestone(cancelled);
     expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
-    scenario.reopen();
+    scenario.reopenShipment();
     expect(scenario.record.status).toBe('booked');
-    const again = scenario.post('booking_cancelled', day(3)).milestone;
-    scenario.post('gated_in', day(4));
+    const again = scenario.postMilestone('booking_cancelled', day(3)).milestone;
+    scenario.postMilestone('gated_in', day(4));
     expect(scenario.open).toEqual(['movement_after_cancel']);
-    scenario.retract(again);
+    scenario.retractMilestone(again);
     expect(scenario.record.status).toBe('at_origin');
     expect(scenario.open).toEqual([]);
   });
 
   it('of delivered lets a later cancellation take effect; its retraction resolves the conflict', () => {
     const scenario = createVoyage();
-    const delivered = scenario.post('delivered', day(20)).milestone;
-    const cancelled = scenario.post('booking_cancelled', day(21)).milestone;
+    const delivered = scenario.postMilestone('delivered', day(20)).milestone;
+    const cancelled = scenario.postMilestone('booking_cancelled', day(21)).milestone;
     expect([scenario.record.status, scenario.open]).toEqual(['delivered', ['milestone_conflict']]);
-    scenario.retract(delivered);
+    scenario.retractMilestone(delivered);
     expect([scenario.record.status, scenario.open]).toEqual(['cancelled', []]);
-    scenario.retract(cancelled);
+    scenario.retractMilestone(cancelled);
     expect(scenario.record.status).toBe('pending');
   });
 
   it('resolves an exception that the milestone opened, and opens one that it resolved', () => {
     const scenario = createVoyage();
-    const hold = scenario.post('customs_hold', day(2)).milestone;
-    const cleared = scenario.post('import_customs_cleared', day(3)).milestone;
-    scenario.retract(cleared);
+    const hold = scenario.postMilestone('customs_hold', day(2)).milestone;
+    const cleared = scenario.postMilestone('import_customs_cleared', day(3)).milestone;
+    scenario.retractMilestone(cleared);
     expect(scenario.open).toEqual(['customs_hold']);
-    scenario.retract(hold);
+    scenario.retractMilestone(hold);
     expect(scenario.open).toEqual([]);
     expect(scenario.exceptions.map((text) => text.split(' ').at(-1))).toEqual(['auto_cleared', 'auto_cleared']);
   });
 
   it('works while the container is not on the shipment', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    const first = scenario.post('gated_in', day(1), { container_number: CONTAINER_A }).milestone;
-    scenario.upsert({ container_numbers: [CONTAINER_B] });
-    scenario.retract(first);
-    scenario.upsert({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    expect(scenario.container(CONTAINER_A).status).toBe('pending');
+    const first = scenario.postMilestone('gated_in', day(1), { container_number: CONTAINER_A }).milestone;
+    scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
+    scenario.retractMilestone(first);
+    scenario.upsertShipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    expect(scenario.getContainer(CONTAINER_A).status).toBe('pending');
   });
 });
 
@@ -157,9 +160,9 @@ describe('a milestone posted after a retraction', () => {
     ['a feed, under its external_id', { ...feed, external_id: 'EV-1' }, 'existing'],
   ] as const)('again by %s', (_, rest, outcome) => {
     const scenario = createVoyage();
-    const first = scenario.post('vessel_arrived', day(20), rest).milestone;
-    const { milestone } = scenario.retract(first);
-    const again = scenario.post('vessel_arrived', day(20), rest);
+    const first = scenario.postMilestone('vessel_arrived', day(20), rest).milestone;
+    const { milestone } = scenario.retractMilestone(first);
+    const again = scenario.postMilestone('vessel_arrived', day(20), rest);
     expect(again.outcome).toBe(outcome);
     if (outcome === 'existing') expect(again).toMatchObject({ ...repeated, milestone });
     else expect(again.milestone).toMatchObject({ retracted_at: null, revision: 1 });
@@ -168,63 +171,70 @@ describe('a milestone posted after a retraction', () => {
   });
 
   it('by a feed is the same if its place has become a port, or has another spelling', () => {
-    const scenario = shipment({ mode: 'air' });
+    const scenario = createScenario({ mode: 'air' });
     const rest = { source: 'carrier', location: 'fra' } as const;
-    scenario.retract(scenario.post('flight_arrived', day(20), rest).milestone);
-    scenario.upsert({ destination_port: 'FRA' });
-    expect(scenario.post('flight_arrived', day(20), rest)).toMatchObject(repeated);
-    expect(scenario.post('flight_arrived', day(20), { ...rest, location: 'FRA' })).toMatchObject(repeated);
-    expect(scenario.post('flight_arrived', day(20), { ...rest, location: 'LAX' }).outcome).toBe('recorded');
+    scenario.retractMilestone(scenario.postMilestone('flight_arrived', day(20), rest).milestone);
+    scenario.upsertShipment({ destination_port: 'FRA' });
+    expect(scenario.postMilestone('flight_arrived', day(20), rest)).toMatchObject(repeated);
+    expect(scenario.postMilestone('flight_arrived', day(20), { ...rest, location: 'FRA' })).toMatchObject(repeated);
+    expect(scenario.postMilestone('flight_arrived', day(20), { ...rest, location: 'LAX' }).outcome).toBe('recorded');
   });
 
   it('by a feed with another note is the same', () => {
     const scenario = createVoyage();
     const rest = { ...feed, external_id: 'EV-1' };
-    scenario.retract(scenario.post('vessel_arrived', day(20), rest).milestone);
-    expect(scenario.post('vessel_arrived', day(20), { ...rest, note: 'x', vessel: 'OTHER' })).toMatchObject(repeated);
+    scenario.retractMilestone(scenario.postMilestone('vessel_arrived', day(20), rest).milestone);
+    expect(scenario.postMilestone('vessel_arrived', day(20), { ...rest, note: 'x', vessel: 'OTHER' })).toMatchObject(
+      repeated,
+    );
   });
 
   it('by a feed with another value is new, and the retracted one stays retracted', () => {
     const scenario = createVoyage();
     const rest = { ...feed, external_id: 'EV-1' };
-    const first = scenario.post('vessel_arrived', day(20), rest).milestone;
-    scenario.retract(first);
-    const second = scenario.post('vessel_arrived', day(21), rest);
+    const first = scenario.postMilestone('vessel_arrived', day(20), rest).milestone;
+    scenario.retractMilestone(first);
+    const second = scenario.postMilestone('vessel_arrived', day(21), rest);
     expect(second.outcome).toBe('recorded');
     expect(scenario.getMilestone(first.id).retracted_at).not.toBeNull();
-    expect(scenario.post('vessel_arrived', day(21), rest)).toMatchObject({ events: [], warnings: [] });
-    scenario.retract(second.milestone);
-    expect(scenario.post('vessel_arrived', day(21), rest)).toMatchObject({
+    expect(scenario.postMilestone('vessel_arrived', day(21), rest)).toMatchObject({ events: [], warnings: [] });
+    scenario.retractMilestone(second.milestone);
+    expect(scenario.postMilestone('vessel_arrived', day(21), rest)).toMatchObject({
       ...repeated,
       milestoneId: second.milestoneId,
     });
-    expect(scenario.post('vessel_arrived', day(20), rest)).toMatchObject({ ...repeated, milestoneId: first.id });
+    expect(scenario.postMilestone('vessel_arrived', day(20), rest)).toMatchObject({
+      ...repeated,
+      milestoneId: first.id,
+    });
   });
 
   it('by a feed is the same as before a person corrected and then retracted it', () => {
     const scenario = createVoyage();
-    const first = scenario.post('vessel_arrived', day(20), feed).milestone;
-    scenario.correct(first, { occurred_at: day(21), location: 'USNYC' });
-    scenario.retract(first);
-    expect(scenario.post('vessel_arrived', day(20), feed)).toMatchObject(repeated);
-    expect(scenario.post('vessel_arrived', day(21), { ...feed, location: 'USNYC' }).outcome).toBe('recorded');
+    const first = scenario.postMilestone('vessel_arrived', day(20), feed).milestone;
+    scenario.correctMilestone(first, { occurred_at: day(21), location: 'USNYC' });
+    scenario.retractMilestone(first);
+    expect(scenario.postMilestone('vessel_arrived', day(20), feed)).toMatchObject(repeated);
+    expect(scenario.postMilestone('vessel_arrived', day(21), { ...feed, location: 'USNYC' }).outcome).toBe('recorded');
   });
 
   it('by another feed, or about another event, is new', () => {
     const scenario = createVoyage();
     const rest = { ...feed, external_id: 'EV-1' };
-    scenario.retract(scenario.post('vessel_arrived', day(20), rest).milestone);
-    expect(scenario.post('vessel_departed', day(20), { ...rest, external_id: 'EV-2' }).outcome).toBe('recorded');
-    expect(scenario.post('vessel_arrived', day(20), { ...feed, source: 'ais' }).outcome).toBe('recorded');
+    scenario.retractMilestone(scenario.postMilestone('vessel_arrived', day(20), rest).milestone);
+    expect(scenario.postMilestone('vessel_departed', day(20), { ...rest, external_id: 'EV-2' }).outcome).toBe(
+      'recorded',
+    );
+    expect(scenario.postMilestone('vessel_arrived', day(20), { ...feed, source: 'ais' }).outcome).toBe('recorded');
   });
 
   it('by a feed under a new external_id is the same', () => {
     const scenario = createVoyage();
     const rest = { ...feed, external_id: 'EV-1' };
-    const first = scenario.post('vessel_arrived', day(20), rest).milestone;
-    scenario.retract(first);
+    const first = scenario.postMilestone('vessel_arrived', day(20), rest).milestone;
+    scenario.retractMilestone(first);
     for (let turn = 2; turn < 4; turn += 1) {
-      const again = scenario.post('vessel_arrived', day(20), { ...rest, external_id: `EV-${turn}` });
+      const again = scenario.postMilestone('vessel_arrived', day(20), { ...rest, external_id: `EV-${turn}` });
       expect(again).toMatchObject({ ...repeated, milestoneId: first.id });
     }
     expect(scenario.record).toMatchObject({ status: 'pending', ata: null });
@@ -233,33 +243,39 @@ describe('a milestone posted after a retraction', () => {
   it('by a feed changes nothing if a person has replaced it', () => {
     const scenario = createVoyage();
     const rest = { ...feed, external_id: 'EV-1' };
-    const first = scenario.post('vessel_departed', day(20), rest).milestone;
-    scenario.retract(first);
-    const second = scenario.post('vessel_departed', day(21), { external_id: 'EV-1' }).milestone;
-    expect(scenario.post('vessel_departed', day(20), rest)).toMatchObject({ ...repeated, milestoneId: first.id });
+    const first = scenario.postMilestone('vessel_departed', day(20), rest).milestone;
+    scenario.retractMilestone(first);
+    const second = scenario.postMilestone('vessel_departed', day(21), { external_id: 'EV-1' }).milestone;
+    expect(scenario.postMilestone('vessel_departed', day(20), rest)).toMatchObject({
+      ...repeated,
+      milestoneId: first.id,
+    });
     expect(scenario.getMilestone(second.id)).toEqual(second);
     // A new value of the feed corrects the unretracted one.
-    const news = scenario.post('vessel_departed', day(22), rest);
+    const news = scenario.postMilestone('vessel_departed', day(22), rest);
     expect(news).toMatchObject({ outcome: 'corrected', milestoneId: second.id, warnings: [] });
   });
 
   it('also if the person gave its external_id to another one', () => {
     const scenario = createVoyage();
     const rest = { ...feed, external_id: 'EV-1' };
-    const first = scenario.post('vessel_departed', day(20), rest).milestone;
-    scenario.correct(first, { external_id: null });
-    const second = scenario.post('vessel_departed', day(21), { external_id: 'EV-1' }).milestone;
-    expect(scenario.post('vessel_departed', day(20), rest)).toMatchObject({ ...repeated, milestoneId: first.id });
+    const first = scenario.postMilestone('vessel_departed', day(20), rest).milestone;
+    scenario.correctMilestone(first, { external_id: null });
+    const second = scenario.postMilestone('vessel_departed', day(21), { external_id: 'EV-1' }).milestone;
+    expect(scenario.postMilestone('vessel_departed', day(20), rest)).toMatchObject({
+      ...repeated,
+      milestoneId: first.id,
+    });
     expect(scenario.getMilestone(second.id)).toEqual(second);
   });
 
   it('a retracted estimate stays retracted when its feed resends it', () => {
     const scenario = createVoyage();
-    const older = scenario.estimate('vessel_arrived', day(20)).milestone;
-    const newer = scenario.estimate('vessel_arrived', day(22)).milestone;
-    scenario.retract(newer);
-    expect(scenario.estimate('vessel_arrived', day(22))).toMatchObject(repeated);
-    expect(scenario.estimate('vessel_arrived', day(20))).toMatchObject({ milestoneId: older.id, warnings: [] });
+    const older = scenario.postEstimate('vessel_arrived', day(20)).milestone;
+    const newer = scenario.postEstimate('vessel_arrived', day(22)).milestone;
+    scenario.retractMilestone(newer);
+    expect(scenario.postEstimate('vessel_arrived', day(22))).toMatchObject(repeated);
+    expect(scenario.postEstimate('vessel_arrived', day(20))).toMatchObject({ milestoneId: older.id, warnings: [] });
     expect(scenario.record.eta).toBe(day(20));
   });
 });
@@ -268,13 +284,13 @@ describe('the overridden fields of a milestone', () => {
   it('are the last values of its feed after a person posted others with its external_id', () => {
     const scenario = createVoyage();
     const rest = { source: 'carrier', external_id: 'EV-1' } as const;
-    scenario.post('vessel_arrived', day(20), rest);
-    scenario.post('vessel_arrived', day(21), rest);
-    scenario.post('vessel_arrived', day(22), { ...rest, source: 'manual' });
-    scenario.post('vessel_arrived', day(23), { ...rest, source: 'manual', note: 'x' });
+    scenario.postMilestone('vessel_arrived', day(20), rest);
+    scenario.postMilestone('vessel_arrived', day(21), rest);
+    scenario.postMilestone('vessel_arrived', day(22), { ...rest, source: 'manual' });
+    scenario.postMilestone('vessel_arrived', day(23), { ...rest, source: 'manual', note: 'x' });
     const sent = { occurred_at: day(21), source: 'carrier', note: null, reported_at: expect.any(String) as string };
     expect(scenario.state?.timeline[0]?.overridden).toEqual(sent);
-    scenario.post('vessel_arrived', day(24), rest);
+    scenario.postMilestone('vessel_arrived', day(24), rest);
     expect(scenario.state?.timeline[0]?.overridden).toEqual({
       note: null,
       reported_at: scenario.events.at(-1)?.metadata.recorded_at,
@@ -283,12 +299,12 @@ describe('the overridden fields of a milestone', () => {
 
   it('are none if only feeds or only people posted it', () => {
     const scenario = createVoyage();
-    scenario.post('gated_in', day(1), { source: 'carrier', external_id: 'EV-1' });
-    scenario.post('gated_in', day(2), { source: 'carrier', external_id: 'EV-1' });
-    scenario.post('vessel_departed', day(3), { external_id: 'EV-2' });
-    scenario.post('vessel_departed', day(4), { external_id: 'EV-2' });
-    scenario.post('discharged', day(5));
-    scenario.post('discharged', day(5), { external_id: 'EV-3' });
+    scenario.postMilestone('gated_in', day(1), { source: 'carrier', external_id: 'EV-1' });
+    scenario.postMilestone('gated_in', day(2), { source: 'carrier', external_id: 'EV-1' });
+    scenario.postMilestone('vessel_departed', day(3), { external_id: 'EV-2' });
+    scenario.postMilestone('vessel_departed', day(4), { external_id: 'EV-2' });
+    scenario.postMilestone('discharged', day(5));
+    scenario.postMilestone('discharged', day(5), { external_id: 'EV-3' });
     expect(scenario.state?.timeline.map(({ overridden }) => overridden)).toEqual([{}, {}, {}]);
   });
 });

@@ -3,7 +3,7 @@ import { findRestoredDocument } from '../documents.ts';
 import { findDocument, type ShipmentState } from '../state.ts';
 import type { CommandContext, CommandHandler, DecideContext } from './command.ts';
 import {
-  decideOnDocument,
+  decideDocumentCommand,
   answerDocument,
   type DocumentAnswer,
   type DocumentResult,
@@ -29,7 +29,8 @@ type Answer = Omit<DocumentAnswer, 'warnings'>;
 /** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was rejected */
 export const approveDocumentHandler: CommandHandler<ApproveDocument, DocumentResult, Answer> = {
   decide: (command, state, context) => decideReview(command, { status: 'approved', reason: null }, state, context),
-  resultOf: (events, { document_id }) => findDocumentResult(events, 'document.approved.v1', 'approved', document_id),
+  rebuildResult: (events, { document_id }) =>
+    findDocumentResult(events, 'document.approved.v1', 'approved', document_id),
   answer: answerDocument,
 };
 
@@ -37,7 +38,8 @@ export const approveDocumentHandler: CommandHandler<ApproveDocument, DocumentRes
 export const rejectDocumentHandler: CommandHandler<RejectDocument, DocumentResult, Answer> = {
   decide: (command, state, context) =>
     decideReview(command, { status: 'rejected', reason: command.reason }, state, context),
-  resultOf: (events, { document_id }) => findDocumentResult(events, 'document.rejected.v1', 'rejected', document_id),
+  rebuildResult: (events, { document_id }) =>
+    findDocumentResult(events, 'document.rejected.v1', 'rejected', document_id),
   answer: answerDocument,
 };
 
@@ -56,7 +58,7 @@ function decideReview(
   const about = { at, outcome: status, documentId: document_id } as const;
   // A repeated review changes nothing: the first review counts, with its reason.
   if (previous.status === status) {
-    return decideOnDocument({ ...about, outcome: 'unchanged' }, undefined, state, context);
+    return decideDocumentCommand({ ...about, outcome: 'unchanged' }, undefined, state, context);
   }
   if (previous.status === 'approved' || previous.status === 'rejected') {
     throw new DomainError(
@@ -69,7 +71,7 @@ function decideReview(
   }
   const reviewed = { status, reviewed_by: actor, reviewed_at: at, rejection_reason: reason };
   const data = { stored: { document: { ...previous, ...reviewed }, object_id }, previous };
-  return decideOnDocument(about, { type: `document.${status}.v1`, data }, state, context);
+  return decideDocumentCommand(about, { type: `document.${status}.v1`, data }, state, context);
 }
 
 /** A person deletes a document. Its bytes are destroyed; its record is kept. */
@@ -84,7 +86,7 @@ export const deleteDocumentHandler: CommandHandler<DeleteDocument, DocumentResul
     const { document: previous, object_id, received } = findDocument(state, document_id);
     const about = { at, outcome: 'deleted', documentId: document_id } as const;
     if (previous.status === 'deleted') {
-      return decideOnDocument({ ...about, outcome: 'unchanged' }, undefined, state, context);
+      return decideDocumentCommand({ ...about, outcome: 'unchanged' }, undefined, state, context);
     }
     const documents_count = state.record.documents_count - (isDocumentPresent(previous) ? 1 : 0);
     const bytes = object_id ?? received?.id ?? null;
@@ -92,8 +94,8 @@ export const deleteDocumentHandler: CommandHandler<DeleteDocument, DocumentResul
     const restored = findRestoredDocument(previous, state.documents);
     const data = { stored, previous, documents_count, ...(restored && { restored }) };
     const event = { type: 'document.deleted.v1', data } as const;
-    return decideOnDocument(about, event, state, context);
+    return decideDocumentCommand(about, event, state, context);
   },
-  resultOf: (events, { document_id }) => findDocumentResult(events, 'document.deleted.v1', 'deleted', document_id),
+  rebuildResult: (events, { document_id }) => findDocumentResult(events, 'document.deleted.v1', 'deleted', document_id),
   answer: answerDocument,
 };

@@ -6,7 +6,7 @@ import {
   type Decision,
   createShipmentNotFoundError,
 } from './command.ts';
-import { type ShipmentState, findDocument, findEntry, findException } from '../state.ts';
+import { type ShipmentState, findDocument, findTimelineEntry, findException } from '../state.ts';
 import {
   type AcknowledgeException,
   acknowledgeExceptionHandler,
@@ -151,7 +151,7 @@ function decideAnyCommand(
  * @throws DomainError `not_found` if it does not
  */
 function requireCommandTarget(command: ShipmentCommand, state: ShipmentState): void {
-  if ('milestone_id' in command) findEntry(state, command.milestone_id);
+  if ('milestone_id' in command) findTimelineEntry(state, command.milestone_id);
   if ('exception_id' in command) findException(state, command.exception_id);
   if ('document_id' in command) findDocument(state, command.document_id);
   if (command.type === 'PatchContainer') requireContainer(command, state);

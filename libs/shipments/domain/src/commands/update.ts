@@ -3,7 +3,7 @@ import { findChanges, findLastMilestoneChanges, hasNoLastMilestones } from '../c
 import { type CheckedShipment, checkEtaAfterEtd, checkShipmentFields } from '../check-shipment.ts';
 import { createChangedEvent } from '../changed-event.ts';
 import { deriveShipment, type DerivedShipment } from '../derive.ts';
-import type { GivenPorts, LastSentValues, LegTimesWritten, ScheduleFields } from '../events/event-data.ts';
+import type { GivenPorts, LastSentValues, LegTimeRevisions, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentPortsGiven } from '../events/shipment-events.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
@@ -145,7 +145,7 @@ interface LegsWithTimes {
   /** Legs with the present times. Times that differ from the last upsert have the new values. */
   readonly legs: readonly LegFields[];
   /** Revisions of the events that set the times of the legs, by leg; absent if the upsert sets all times. */
-  readonly written?: readonly LegTimesWritten[];
+  readonly written?: readonly LegTimeRevisions[];
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ReceivedObject } from '../events/event-data.ts';
 import { findDocument } from '../state.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
 import {
-  decideOnDocument,
+  decideDocumentCommand,
   answerDocument,
   type DocumentAnswer,
   type DocumentInput,
@@ -27,9 +27,14 @@ export const requestUploadHandler: CommandHandler<RequestUpload, DocumentResult,
   decide(command, state, context) {
     const document = createDocument(command, command.document, state, context);
     const event = { type: 'document.requested.v1', data: { stored: { document, object_id: null } } } as const;
-    return decideOnDocument({ at: command.at, outcome: 'requested', documentId: document.id }, event, state, context);
+    return decideDocumentCommand(
+      { at: command.at, outcome: 'requested', documentId: document.id },
+      event,
+      state,
+      context,
+    );
   },
-  resultOf(events) {
+  rebuildResult(events) {
     const [documentId] = events.flatMap(({ type, data }) =>
       type === 'document.requested.v1' ? [data.stored.document.id] : [],
     );
@@ -59,12 +64,13 @@ export const receiveUploadHandler: CommandHandler<ReceiveUpload, DocumentResult,
   decide({ at, document_id, object, kept_object_id }, state, context) {
     const { received } = requirePendingDocument(state, document_id, at);
     if (received !== null && received.id === kept_object_id && isSameContent(received, object)) {
-      return decideOnDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
+      return decideDocumentCommand({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
     }
     const event = { type: 'document.received.v1', data: { document_id, object } } as const;
-    return decideOnDocument({ at, outcome: 'received', documentId: document_id }, event, state, context);
+    return decideDocumentCommand({ at, outcome: 'received', documentId: document_id }, event, state, context);
   },
-  resultOf: (events, { document_id }) => findDocumentResult(events, 'document.received.v1', 'received', document_id),
+  rebuildResult: (events, { document_id }) =>
+    findDocumentResult(events, 'document.received.v1', 'received', document_id),
   answer: answerDocument,
 };
 
@@ -88,7 +94,7 @@ export const completeUploadHandler: CommandHandler<CompleteUpload, DocumentResul
     const found = findDocument(state, document_id);
     // Completing a document again changes nothing.
     if (isDocumentPresent(found.document)) {
-      return decideOnDocument({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
+      return decideDocumentCommand({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
     }
     const { document, received } = requirePendingDocument(state, document_id, at);
     if (received === null) throw new DomainError('upload_missing', 'No file was uploaded for the document.');
@@ -96,9 +102,10 @@ export const completeUploadHandler: CommandHandler<CompleteUpload, DocumentResul
       throw new DomainError('upload_missing', 'The uploaded file was lost. Upload it again.');
     requireAnnouncedBytes(document, received);
     const event = createUploadedEvent(document, received, at, state);
-    return decideOnDocument({ at, outcome: 'completed', documentId: document_id }, event, state, context);
+    return decideDocumentCommand({ at, outcome: 'completed', documentId: document_id }, event, state, context);
   },
-  resultOf: (events, { document_id }) => findDocumentResult(events, 'document.uploaded.v1', 'completed', document_id),
+  rebuildResult: (events, { document_id }) =>
+    findDocumentResult(events, 'document.uploaded.v1', 'completed', document_id),
   answer: answerDocument,
 };
 
@@ -132,9 +139,9 @@ export const addDocumentHandler: CommandHandler<AddDocument, DocumentResult, Omi
     const { content_type, size_bytes, sha256: checksum_sha256 } = object;
     const pending = createDocument(command, { ...input, content_type, size_bytes, checksum_sha256 }, state, context);
     const event = createUploadedEvent(pending, object, at, state);
-    return decideOnDocument({ at, outcome: 'added', documentId: pending.id }, event, state, context);
+    return decideDocumentCommand({ at, outcome: 'added', documentId: pending.id }, event, state, context);
   },
-  resultOf(events) {
+  rebuildResult(events) {
     const [documentId] = events.flatMap(({ type, data }) =>
       type === 'document.uploaded.v1' ? [data.stored.document.id] : [],
     );

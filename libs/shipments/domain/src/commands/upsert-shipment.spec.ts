@@ -8,7 +8,7 @@ import {
   createLegFields,
   day,
   catchRefusal,
-  shipment,
+  createScenario,
   Scenario,
   listEventTypes,
   createVoyage,
@@ -16,12 +16,12 @@ import {
 import { fold } from '../evolve.ts';
 
 const changes = (scenario: Scenario, fields: Partial<ShipmentFields>) =>
-  findEventData(scenario.upsert(fields), 'shipment.changed.v1')?.changes;
+  findEventData(scenario.upsertShipment(fields), 'shipment.changed.v1')?.changes;
 
 describe('creating', () => {
   it('stores everything visible in the first event', () => {
     const scenario = new Scenario();
-    const decision = scenario.upsert({
+    const decision = scenario.upsertShipment({
       external_id: 'PO-1',
       container_numbers: [CONTAINER_A],
       origin_port: 'CNSHA',
@@ -37,7 +37,7 @@ describe('creating', () => {
   });
 
   it('returns a pending shipment with every field', () => {
-    expect(shipment().record).toEqual({
+    expect(createScenario().record).toEqual({
       id: 'shp_abcdefghijklmnopqrstuvwxya',
       external_id: 'PO-1',
       status: 'pending',
@@ -76,7 +76,7 @@ describe('creating', () => {
   });
 
   it('returns every container with all its fields', () => {
-    expect(shipment({ container_numbers: [CONTAINER_A] }).record.containers).toEqual([
+    expect(createScenario({ container_numbers: [CONTAINER_A] }).record.containers).toEqual([
       {
         number: CONTAINER_A,
         valid_check_digit: true,
@@ -100,21 +100,21 @@ describe('creating', () => {
     'accepts a single reference: %j',
     (fields) => {
       const scenario = new Scenario();
-      expect(scenario.upsert(fields).outcome).toBe('created');
+      expect(scenario.upsertShipment(fields).outcome).toBe('created');
     },
   );
 
   it.each([{}, { mode: 'ocean' as const }, { master_bill: 'MB-1' }, { container_numbers: [] }])(
     'requires a reference: %j',
     (fields) => {
-      const error = catchRefusal(() => new Scenario().upsert(fields));
+      const error = catchRefusal(() => new Scenario().upsertShipment(fields));
       expect(error.code).toBe('reference_required');
       expect(error.details).toMatchObject([{ code: 'reference_required' }]);
     },
   );
 
   it('reports every invalid field at once', () => {
-    const error = catchRefusal(() => new Scenario().upsert({ origin_port: '?', carrier_scac: '?' }));
+    const error = catchRefusal(() => new Scenario().upsertShipment({ origin_port: '?', carrier_scac: '?' }));
     expect(error.code).toBe('validation_failed');
     expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port', 'reference_required']);
   });
@@ -140,24 +140,28 @@ describe('creating', () => {
   });
 
   it('sets original_eta to the first known one', () => {
-    expect(shipment({ eta: day(20) }).record.original_eta).toBe(day(20));
-    const scenario = shipment();
-    scenario.upsert({ eta: day(21) });
-    scenario.upsert({ eta: day(25) });
-    scenario.upsert({ eta: null });
+    expect(createScenario({ eta: day(20) }).record.original_eta).toBe(day(20));
+    const scenario = createScenario();
+    scenario.upsertShipment({ eta: day(21) });
+    scenario.upsertShipment({ eta: day(25) });
+    scenario.upsertShipment({ eta: null });
     expect(scenario.record.original_eta).toBe(day(21));
   });
 });
 
 describe('upsert of an existing shipment', () => {
   it('keeps omitted fields, clears with null, replaces arrays', () => {
-    const scenario = shipment({
+    const scenario = createScenario({
       house_bill: 'HB',
       master_bill: 'MB',
       container_numbers: [CONTAINER_A, CONTAINER_B],
       mode: 'ocean',
     });
-    const decision = scenario.upsert({ external_id: 'PO-1', master_bill: null, container_numbers: [CONTAINER_C] });
+    const decision = scenario.upsertShipment({
+      external_id: 'PO-1',
+      master_bill: null,
+      container_numbers: [CONTAINER_C],
+    });
     expect(decision.outcome).toBe('updated');
     expect(scenario.record).toMatchObject({
       house_bill: 'HB',
@@ -169,13 +173,13 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('replaces objects, references and legs as a whole', () => {
-    const scenario = shipment({
+    const scenario = createScenario({
       shipper: { name: 'Acme', external_id: 'S1' },
       metadata: { a: '1', b: '2' },
       references: [{ type: 'po', value: '1' }],
       legs: [createLegFields({ vessel: 'ONE' }), createLegFields({ vessel: 'TWO' })],
     });
-    scenario.upsert({
+    scenario.upsertShipment({
       shipper: { name: 'Bcme', external_id: null },
       metadata: { c: '3' },
       references: [{ type: 'so', value: '2' }],
@@ -201,15 +205,15 @@ describe('upsert of an existing shipment', () => {
       metadata: { a: '1' },
       legs: [createLegFields({ vessel: 'ONE', eta: day(19) })],
     };
-    const scenario = shipment(fields);
-    const decision = scenario.upsert(fields);
+    const scenario = createScenario(fields);
+    const decision = scenario.upsertShipment(fields);
     expect(decision).toMatchObject({ outcome: 'unchanged', events: [] });
     expect(scenario.record.version).toBe(1);
   });
 
   it('ignores a different order of members or spelling', () => {
-    const scenario = shipment({ metadata: { a: '1', b: '2' }, container_numbers: [CONTAINER_A] });
-    expect(scenario.upsert({ metadata: { b: '2', a: '1' }, container_numbers: ['mscu 1234566'] }).outcome).toBe(
+    const scenario = createScenario({ metadata: { a: '1', b: '2' }, container_numbers: [CONTAINER_A] });
+    expect(scenario.upsertShipment({ metadata: { b: '2', a: '1' }, container_numbers: ['mscu 1234566'] }).outcome).toBe(
       'unchanged',
     );
   });
@@ -227,16 +231,19 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('needs no further event for a plain field', () => {
-    const scenario = shipment();
-    expect(listEventTypes(scenario.upsert({ house_bill: 'HB' }))).toEqual(['shipment.changed.v1']);
-    expect(listEventTypes(scenario.upsert({ eta: day(9) }))).toEqual(['shipment.updated.v1', 'shipment.changed.v1']);
+    const scenario = createScenario();
+    expect(listEventTypes(scenario.upsertShipment({ house_bill: 'HB' }))).toEqual(['shipment.changed.v1']);
+    expect(listEventTypes(scenario.upsertShipment({ eta: day(9) }))).toEqual([
+      'shipment.updated.v1',
+      'shipment.changed.v1',
+    ]);
   });
 
   it('sets version to the last revision plus one, and updated_at to the last command’s time', () => {
-    const scenario = shipment();
-    scenario.upsert({ eta: day(9) });
+    const scenario = createScenario();
+    scenario.upsertShipment({ eta: day(9) });
     expect(scenario.record).toMatchObject({ version: 3, updated_at: '2026-06-01T00:02:00.000Z' });
-    scenario.upsert({ house_bill: 'HB' });
+    scenario.upsertShipment({ house_bill: 'HB' });
     expect(scenario.record).toMatchObject({
       version: 4,
       updated_at: '2026-06-01T00:03:00.000Z',
@@ -245,46 +252,48 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('never changes external_id, nor sets it later', () => {
-    const changed = catchRefusal(() => shipment().upsert({ external_id: 'PO-2' }));
+    const changed = catchRefusal(() => createScenario().upsertShipment({ external_id: 'PO-2' }));
     expect(changed).toMatchObject({ code: 'external_id_immutable', details: [{ param: 'external_id' }] });
     const scenario = new Scenario();
-    scenario.upsert({ house_bill: 'HB' });
-    expect(catchRefusal(() => scenario.upsert({ external_id: 'PO-1' })).code).toBe('external_id_immutable');
-    expect(catchRefusal(() => shipment().upsert({ external_id: null })).code).toBe('external_id_immutable');
+    scenario.upsertShipment({ house_bill: 'HB' });
+    expect(catchRefusal(() => scenario.upsertShipment({ external_id: 'PO-1' })).code).toBe('external_id_immutable');
+    expect(catchRefusal(() => createScenario().upsertShipment({ external_id: null })).code).toBe(
+      'external_id_immutable',
+    );
   });
 
   it('does not clear the last of the three references', () => {
     const scenario = new Scenario();
-    scenario.upsert({ house_bill: 'HB', container_numbers: [CONTAINER_A] });
-    scenario.upsert({ container_numbers: [] });
-    expect(catchRefusal(() => scenario.upsert({ house_bill: null })).code).toBe('reference_required');
-    expect(scenario.upsert({ house_bill: null, container_numbers: [CONTAINER_B] }).outcome).toBe('updated');
+    scenario.upsertShipment({ house_bill: 'HB', container_numbers: [CONTAINER_A] });
+    scenario.upsertShipment({ container_numbers: [] });
+    expect(catchRefusal(() => scenario.upsertShipment({ house_bill: null })).code).toBe('reference_required');
+    expect(scenario.upsertShipment({ house_bill: null, container_numbers: [CONTAINER_B] }).outcome).toBe('updated');
   });
 
   it('validates for the mode that it sets, otherwise for the present one', () => {
-    const scenario = shipment({ mode: 'ocean' });
-    expect(catchRefusal(() => scenario.upsert({ origin_port: 'FRA' })).details).toMatchObject([
+    const scenario = createScenario({ mode: 'ocean' });
+    expect(catchRefusal(() => scenario.upsertShipment({ origin_port: 'FRA' })).details).toMatchObject([
       { code: 'invalid_port' },
     ]);
-    expect(scenario.upsert({ mode: 'air', origin_port: 'FRA' }).outcome).toBe('updated');
-    expect(scenario.upsert({ destination_port: 'LAX' }).outcome).toBe('updated');
+    expect(scenario.upsertShipment({ mode: 'air', origin_port: 'FRA' }).outcome).toBe('updated');
+    expect(scenario.upsertShipment({ destination_port: 'LAX' }).outcome).toBe('updated');
   });
 
   it('refuses values beyond a limit with limit_exceeded', () => {
-    const scenario = shipment();
+    const scenario = createScenario();
     const container_numbers = Array.from({ length: 201 }, (_, n) => `ABCU${1_000_000 + n}`);
-    expect(catchRefusal(() => scenario.upsert({ container_numbers })).code).toBe('limit_exceeded');
+    expect(catchRefusal(() => scenario.upsertShipment({ container_numbers })).code).toBe('limit_exceeded');
   });
 
   it('lists containers in the order of container_numbers, also when only that changes', () => {
-    const scenario = shipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const scenario = createScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const moved = changes(scenario, { container_numbers: [CONTAINER_B, CONTAINER_A] });
     expect(moved).toEqual({ container_numbers: { from: [CONTAINER_A, CONTAINER_B], to: [CONTAINER_B, CONTAINER_A] } });
     expect(scenario.record.containers.map(({ number }) => number)).toEqual([CONTAINER_B, CONTAINER_A]);
   });
 
   it('announces changed containers: new ones only in `to`, removed ones only in `from`', () => {
-    const scenario = shipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const scenario = createScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const moved = changes(scenario, { container_numbers: [CONTAINER_B, CONTAINER_C] });
     expect(moved?.containers?.from).toEqual([
       expect.objectContaining({ number: CONTAINER_A, status: 'pending', seal_number: null }),
@@ -304,45 +313,45 @@ describe('etd, eta and legs count as a change only when they differ from what th
       legs: [createLegFields({ destination_port: 'USLAX', eta: day(20) })],
     };
     const scenario = createVoyage(nightly);
-    scenario.estimate('vessel_arrived', day(23));
-    scenario.estimate('vessel_departed', day(2));
+    scenario.postEstimate('vessel_arrived', day(23));
+    scenario.postEstimate('vessel_departed', day(2));
     expect(scenario.record).toMatchObject({ eta: day(23), etd: day(2), legs: [{ eta: day(23) }] });
-    expect(scenario.upsert(nightly)).toMatchObject({ outcome: 'unchanged', events: [] });
+    expect(scenario.upsertShipment(nightly)).toMatchObject({ outcome: 'unchanged', events: [] });
     expect(scenario.record).toMatchObject({ eta: day(23), etd: day(2), legs: [{ eta: day(23) }] });
   });
 
   it('override a newer estimate if they differ', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.estimate('vessel_arrived', day(23));
-    scenario.upsert({ eta: day(21) });
+    scenario.postEstimate('vessel_arrived', day(23));
+    scenario.upsertShipment({ eta: day(21) });
     expect(scenario.record.eta).toBe(day(21));
   });
 
   it('are compared with the last sent values, across upserts without them', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.upsert({ house_bill: 'HB' });
-    scenario.estimate('vessel_arrived', day(23));
-    expect(scenario.upsert({ eta: day(20) }).outcome).toBe('unchanged');
-    scenario.upsert({ eta: day(21) });
-    scenario.estimate('vessel_arrived', day(24));
-    expect(scenario.upsert({ eta: day(21) }).outcome).toBe('unchanged');
-    expect(scenario.upsert({ eta: day(20) }).outcome).toBe('updated');
+    scenario.upsertShipment({ house_bill: 'HB' });
+    scenario.postEstimate('vessel_arrived', day(23));
+    expect(scenario.upsertShipment({ eta: day(20) }).outcome).toBe('unchanged');
+    scenario.upsertShipment({ eta: day(21) });
+    scenario.postEstimate('vessel_arrived', day(24));
+    expect(scenario.upsertShipment({ eta: day(21) }).outcome).toBe('unchanged');
+    expect(scenario.upsertShipment({ eta: day(20) }).outcome).toBe('updated');
     expect(scenario.record.eta).toBe(day(20));
   });
 
   it('are not cleared by null if they were never sent', () => {
     const scenario = createVoyage();
-    scenario.estimate('vessel_arrived', day(23));
-    expect(scenario.upsert({ eta: null, legs: [] }).outcome).toBe('unchanged');
+    scenario.postEstimate('vessel_arrived', day(23));
+    expect(scenario.upsertShipment({ eta: null, legs: [] }).outcome).toBe('unchanged');
     expect(scenario.record.eta).toBe(day(23));
   });
 
   it('are cleared by null if they were sent, and earlier estimates no longer count', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.estimate('vessel_arrived', day(23));
-    scenario.upsert({ eta: null });
+    scenario.postEstimate('vessel_arrived', day(23));
+    scenario.upsertShipment({ eta: null });
     expect(scenario.record.eta).toBeNull();
-    scenario.estimate('vessel_arrived', day(24));
+    scenario.postEstimate('vessel_arrived', day(24));
     expect(scenario.record.eta).toBe(day(24));
   });
 
@@ -351,17 +360,17 @@ describe('etd, eta and legs count as a change only when they differ from what th
       eta: day(20),
       legs: [createLegFields({ destination_port: 'USLAX', eta: day(20) })],
     });
-    scenario.estimate('vessel_arrived', day(23));
-    scenario.upsert({ eta: day(21), legs: [createLegFields({ destination_port: 'USLAX', eta: day(22) })] });
-    scenario.post('gated_in', day(1));
+    scenario.postEstimate('vessel_arrived', day(23));
+    scenario.upsertShipment({ eta: day(21), legs: [createLegFields({ destination_port: 'USLAX', eta: day(22) })] });
+    scenario.postMilestone('gated_in', day(1));
     expect(scenario.record).toMatchObject({ eta: day(21), legs: [{ eta: day(22) }] });
   });
 
   it('are remembered without an announcement if an estimate already set the value', () => {
     const scenario = createVoyage({ eta: day(20) });
-    scenario.estimate('vessel_arrived', day(23));
-    expect(listEventTypes(scenario.upsert({ eta: day(23) }))).toEqual(['shipment.updated.v1']);
-    expect(scenario.upsert({ eta: day(23) }).outcome).toBe('unchanged');
+    scenario.postEstimate('vessel_arrived', day(23));
+    expect(listEventTypes(scenario.upsertShipment({ eta: day(23) }))).toEqual(['shipment.updated.v1']);
+    expect(scenario.upsertShipment({ eta: day(23) }).outcome).toBe('unchanged');
   });
 });
 
@@ -370,10 +379,10 @@ describe('a time of a leg counts as a change only when it differs from what the 
   const second = createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) });
   /** Estimates have changed three of its four times. */
   const estimated = (legs = [first, second]) => {
-    const scenario = shipment({ legs });
-    scenario.estimate('vessel_departed', day(2), { location: 'CNSHA' });
-    scenario.estimate('vessel_arrived', day(6), { location: 'SGSIN' });
-    scenario.estimate('vessel_arrived', day(23), { location: 'USLAX' });
+    const scenario = createScenario({ legs });
+    scenario.postEstimate('vessel_departed', day(2), { location: 'CNSHA' });
+    scenario.postEstimate('vessel_arrived', day(6), { location: 'SGSIN' });
+    scenario.postEstimate('vessel_arrived', day(23), { location: 'USLAX' });
     return scenario;
   };
   const timesOf = ({ record }: Scenario) => record.legs.map(({ etd, eta }) => [etd, eta]);
@@ -393,24 +402,24 @@ describe('a time of a leg counts as a change only when it differs from what the 
       [first, { ...second, ...other }],
     ]) {
       const scenario = estimated();
-      expect(scenario.upsert({ legs }).outcome).toBe('updated');
+      expect(scenario.upsertShipment({ legs }).outcome).toBe('updated');
       expect(timesOf(scenario)).toEqual(MOVED);
       const others = legs.map(({ etd: _etd, eta: _eta, ...rest }) => rest);
       expect(scenario.record).toMatchObject({ etd: day(2), eta: day(23), legs: others });
-      expect(scenario.upsert({ legs })).toMatchObject({ outcome: 'unchanged', events: [] });
-      scenario.post('gated_in', day(1));
+      expect(scenario.upsertShipment({ legs })).toMatchObject({ outcome: 'unchanged', events: [] });
+      scenario.postMilestone('gated_in', day(1));
       expect(timesOf(scenario)).toEqual(MOVED);
       scenario.state = fold(scenario.events);
-      scenario.upsert({ house_bill: 'HB' });
+      scenario.upsertShipment({ house_bill: 'HB' });
       expect(timesOf(scenario)).toEqual(MOVED);
     }
   });
 
   it('another time sets that one alone', () => {
     const scenario = estimated();
-    scenario.upsert({ legs: [{ ...first, eta: day(4) }, second] });
+    scenario.upsertShipment({ legs: [{ ...first, eta: day(4) }, second] });
     expect(timesOf(scenario)).toEqual([[day(2), day(4)], MOVED[1]]);
-    scenario.upsert({
+    scenario.upsertShipment({
       legs: [
         { ...first, eta: day(4) },
         { ...second, eta: null },
@@ -425,21 +434,21 @@ describe('a time of a leg counts as a change only when it differs from what the 
   it('matches legs by their ports, otherwise by their index', () => {
     const feeder = createLegFields({ origin_port: 'CNNGB', destination_port: 'CNSHA', etd: day(0), eta: day(1) });
     const scenario = estimated();
-    scenario.upsert({ legs: [feeder, first, second] });
+    scenario.upsertShipment({ legs: [feeder, first, second] });
     expect(timesOf(scenario)).toEqual([[day(0), day(1)], ...MOVED]);
-    scenario.upsert({ legs: [feeder, first, { ...second, destination_port: null }] });
-    scenario.estimate('vessel_arrived', day(24));
-    scenario.upsert({ legs: [feeder, first, { ...second, destination_port: 'USNYC' }] });
+    scenario.upsertShipment({ legs: [feeder, first, { ...second, destination_port: null }] });
+    scenario.postEstimate('vessel_arrived', day(24));
+    scenario.upsertShipment({ legs: [feeder, first, { ...second, destination_port: 'USNYC' }] });
     expect(timesOf(scenario)).toEqual([[day(0), day(1)], MOVED[0], [day(7), day(24)]]);
   });
 
   it('keeps later changes by a person', () => {
     const scenario = estimated();
-    scenario.patch({ legs: [first, { ...second, eta: day(30) }] });
-    scenario.upsert({ legs: [first, { ...second, vessel: 'OTHER' }] });
+    scenario.patchShipment({ legs: [first, { ...second, eta: day(30) }] });
+    scenario.upsertShipment({ legs: [first, { ...second, vessel: 'OTHER' }] });
     expect(scenario.record).toMatchObject({ eta: day(30), legs: [{}, { vessel: 'OTHER', eta: day(30) }] });
-    scenario.patch({ legs: [] });
-    scenario.upsert({ legs: [first, second] });
+    scenario.patchShipment({ legs: [] });
+    scenario.upsertShipment({ legs: [first, second] });
     expect(timesOf(scenario)).toEqual([
       [day(1), day(5)],
       [day(7), day(20)],
@@ -447,15 +456,15 @@ describe('a time of a leg counts as a change only when it differs from what the 
   });
 
   it('keeps expected times of legs that have departed or arrived, at any index', () => {
-    const scenario = shipment({ legs: [first, second] });
+    const scenario = createScenario({ legs: [first, second] });
     const reported = { reported_at: day(1, 6) };
-    scenario.estimate('vessel_departed', day(2), { ...reported, location: 'CNSHA' });
-    scenario.estimate('vessel_arrived', day(6), { ...reported, location: 'SGSIN' });
-    scenario.estimate('vessel_arrived', day(23), { ...reported, location: 'USLAX' });
-    scenario.post('vessel_departed', day(2), { location: 'CNSHA' });
-    scenario.post('vessel_arrived', day(6), { location: 'SGSIN' });
-    scenario.estimate('vessel_arrived', day(9), { location: 'SGSIN' });
-    scenario.upsert({
+    scenario.postEstimate('vessel_departed', day(2), { ...reported, location: 'CNSHA' });
+    scenario.postEstimate('vessel_arrived', day(6), { ...reported, location: 'SGSIN' });
+    scenario.postEstimate('vessel_arrived', day(23), { ...reported, location: 'USLAX' });
+    scenario.postMilestone('vessel_departed', day(2), { location: 'CNSHA' });
+    scenario.postMilestone('vessel_arrived', day(6), { location: 'SGSIN' });
+    scenario.postEstimate('vessel_arrived', day(9), { location: 'SGSIN' });
+    scenario.upsertShipment({
       legs: [createLegFields({ destination_port: 'CNSHA', eta: day(1) }), { ...first, vessel: 'OTHER' }, second],
     });
     expect(timesOf(scenario)).toEqual([[null, day(1)], ...MOVED]);
@@ -465,33 +474,33 @@ describe('a time of a leg counts as a change only when it differs from what the 
 describe('warnings', () => {
   it('report a wrong check digit, and an exception opens', () => {
     const scenario = new Scenario();
-    const decision = scenario.upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    const decision = scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     expect(decision.warnings).toMatchObject([{ code: 'invalid_container_number', param: 'container_numbers[0]' }]);
     expect(listEventTypes(decision)).toEqual(['shipment.created.v1', 'exception.opened.v1']);
-    expect(scenario.container(CONTAINER_WITH_WRONG_DIGIT).valid_check_digit).toBe(false);
+    expect(scenario.getContainer(CONTAINER_WITH_WRONG_DIGIT).valid_check_digit).toBe(false);
     expect(scenario.record).toMatchObject({ open_exceptions_count: 1, version: 2 });
   });
 
   it('become errors under strict handling', () => {
     const error = catchRefusal(() =>
-      new Scenario().upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }),
+      new Scenario().upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }),
     );
     expect(error).toMatchObject({ code: 'validation_failed', details: [{ code: 'invalid_container_number' }] });
-    const scenario = shipment();
-    catchRefusal(() => scenario.upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }));
+    const scenario = createScenario();
+    catchRefusal(() => scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }));
     expect(scenario.events).toHaveLength(1);
   });
 
   it('report an eta before the etd after the write', () => {
-    const scenario = shipment({ etd: day(10) });
-    expect(scenario.upsert({ eta: day(9) }).warnings).toMatchObject([{ code: 'eta_before_etd', param: 'eta' }]);
-    expect(scenario.upsert({ house_bill: 'HB' }).warnings).toEqual([]);
-    expect(scenario.upsert({ etd: day(8) }).warnings).toEqual([]);
+    const scenario = createScenario({ etd: day(10) });
+    expect(scenario.upsertShipment({ eta: day(9) }).warnings).toMatchObject([{ code: 'eta_before_etd', param: 'eta' }]);
+    expect(scenario.upsertShipment({ house_bill: 'HB' }).warnings).toEqual([]);
+    expect(scenario.upsertShipment({ etd: day(8) }).warnings).toEqual([]);
   });
 
   it('report unknown ports, whether or not anything changes', () => {
-    const scenario = shipment({ origin_port: 'XXABC' });
-    expect(scenario.upsert({ origin_port: 'XXABC' })).toMatchObject({
+    const scenario = createScenario({ origin_port: 'XXABC' });
+    expect(scenario.upsertShipment({ origin_port: 'XXABC' })).toMatchObject({
       outcome: 'unchanged',
       warnings: [{ code: 'unknown_port', param: 'origin_port' }],
     });

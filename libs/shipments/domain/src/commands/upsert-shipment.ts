@@ -53,7 +53,7 @@ export const upsertShipmentHandler: CommandHandler<
 > = {
   create: createShipment,
   decide: updateShipment,
-  resultOf: ([first]) => ({ outcome: first?.type === 'shipment.created.v1' ? 'created' : 'updated' }),
+  rebuildResult: ([first]) => ({ outcome: first?.type === 'shipment.created.v1' ? 'created' : 'updated' }),
   answer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };
 

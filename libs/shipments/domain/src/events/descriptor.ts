@@ -19,7 +19,7 @@ interface EventBody {
 }
 
 /** A former version of an event type. It is no longer written, but stored events of every version stay readable. */
-export interface FormerVersion {
+export interface FormerEventVersion {
   /** Type as stored. */
   readonly type: string;
   /** Converts data of this version to the next version. */
@@ -51,7 +51,7 @@ export interface StoredEventDescriptor<Event extends EventBody> {
   /** Type of the stored event in its current version. */
   readonly type: Event['type'];
   /** Former versions, oldest first. */
-  readonly formerVersions?: readonly FormerVersion[];
+  readonly formerVersions?: readonly FormerEventVersion[];
   /** Returns the state after the event if it is the first event of a stream. Absent if it cannot be the first. */
   begin?(data: Event['data'], revision: number): ShipmentDraft;
   /**

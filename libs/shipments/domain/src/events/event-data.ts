@@ -45,7 +45,7 @@ export function readNextCheckTime({ next_check_at, imported }: EventMetadata): T
 export type ScheduleFields = Partial<Pick<ShipmentFields, 'etd' | 'eta' | 'legs'>>;
 
 /** Revisions of the events with which a client set the times of a leg. */
-export interface LegTimesWritten {
+export interface LegTimeRevisions {
   readonly etd: number;
   readonly eta: number;
 }

@@ -31,11 +31,11 @@ export const milestoneRecorded: StoredEventDescriptor<MilestoneRecorded> = {
     type: 'milestone.recorded',
     changes: { milestone: { from: null, to: milestone } },
   }),
-  announce: ({ milestone }) => announceActual(milestone),
+  announce: ({ milestone }) => announceActualMilestone(milestone),
 };
 
 /** Estimates and plans are not announced as public events. */
-function announceActual(milestone: Milestone): Announcement | undefined {
+function announceActualMilestone(milestone: Milestone): Announcement | undefined {
   if (milestone.classifier !== 'actual') return undefined;
   return { type: 'milestone.recorded', data: () => ({ milestone: addMissingReportTime(milestone) }) };
 }
@@ -94,7 +94,8 @@ export const milestoneCorrected: StoredEventDescriptor<MilestoneCorrected> = {
       ? undefined
       : { type: 'milestone.corrected', changes: { milestone: { from: previous, to: milestone } } },
   // The correction of an actual milestone is announced by the `shipment.changed.v1` that follows.
-  announce: ({ milestone, previous }) => (previous.classifier === 'actual' ? undefined : announceActual(milestone)),
+  announce: ({ milestone, previous }) =>
+    previous.classifier === 'actual' ? undefined : announceActualMilestone(milestone),
 };
 
 /** A milestone was retracted. It stays on the timeline but has no effect. */

@@ -15,7 +15,7 @@ import type {
   GivenPorts,
   LastMilestones,
   LastSentValues,
-  LegTimesWritten,
+  LegTimeRevisions,
   ScheduleFields,
 } from './event-data.ts';
 
@@ -52,7 +52,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
     nextCheckAt: null,
     commands: [],
   }),
-  historyNote: ({ shipment }) => ({ type: 'shipment.created', changes: pickGivenFields(shipment) }),
+  historyNote: ({ shipment }) => ({ type: 'shipment.created', changes: pickFieldsSetAtCreation(shipment) }),
   announce: () => ({ type: 'shipment.created', data: (shipment) => ({ shipment }) }),
 };
 
@@ -60,7 +60,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
 const ALWAYS_SET_FIELDS: ReadonlySet<string> = new Set(['id', 'status', 'created_at', 'updated_at', 'version']);
 
 /** Returns the fields that are set on a new shipment, except those that every shipment has. */
-function pickGivenFields(shipment: ShipmentRecord): HistoryChanges {
+function pickFieldsSetAtCreation(shipment: ShipmentRecord): HistoryChanges {
   const given = Object.entries(shipment).filter(([field, value]) => !ALWAYS_SET_FIELDS.has(field) && !isEmpty(value));
   return Object.fromEntries(given.map(([field, to]) => [field, { from: null, to }]));
 }
@@ -88,7 +88,7 @@ export interface ShipmentUpdated {
     /**
      * Revisions of the events that set the times of the legs, by leg; absent if this event sets all times, or sets no legs.
      */
-    readonly legs_written?: readonly LegTimesWritten[];
+    readonly legs_written?: readonly LegTimeRevisions[];
     readonly sent: LastSentValues;
     readonly last: LastMilestones;
     /** Original ETA that the client set, if it equals the visible one, which would change otherwise. */

@@ -26,7 +26,7 @@ import {
   findLateTime,
   findNextTime,
   selectRuleHours,
-  type RuleFacts,
+  type ExceptionRuleInputs,
 } from './rule.ts';
 import {
   type Remedy,
@@ -36,10 +36,10 @@ import {
   resolveByMilestone,
   hasLeftTerminal,
   isDelivered,
-  isReturned,
+  isContainerReturned,
   listRemedyMilestones,
   resolveByEmptyReturn,
-  resolveByStep,
+  resolveByStatusMilestones,
 } from './remedies.ts';
 
 /** Hours that goods may stay at a stop if no ETD of the next leg is known. */
@@ -202,7 +202,7 @@ export const demurrageRiskRule = forEachSubject((subject, facts, settings) => {
       location: discharged?.milestone.location ?? null,
     },
     resolvedBy: () => [
-      resolveByStep('out_for_delivery', left === TIME_BEFORE_ALL ? null : left, analysis.route),
+      resolveByStatusMilestones('out_for_delivery', left === TIME_BEFORE_ALL ? null : left, analysis.route),
       ...(container === undefined ? [] : [resolveByChangeOf('last_free_day')]),
       ...resolveByCorrection(when.milestone),
     ],
@@ -222,12 +222,12 @@ function findStartOfFreeTime(
   let first: TimelineEntry | undefined;
   for (const { freeTimeStarts } of summaries) {
     for (const { place, entries } of freeTimeStarts) {
-      first = chooseEarlierEntry(first, findFirstAfter(entries, findEndOfFreeTime(summaries, place)));
+      first = chooseEarlierEntry(first, findFirstEntryAfter(entries, findEndOfFreeTime(summaries, place)));
     }
   }
   if (first !== undefined || available === undefined) return first;
   const { key, isKnown } = locate(available.milestone.location);
-  return findFirstAfter([available], findEndOfFreeTime(summaries, isKnown ? key : ''));
+  return findFirstEntryAfter([available], findEndOfFreeTime(summaries, isKnown ? key : ''));
 }
 
 /** Returns the latest milestone that ended free time at a place; with an empty place, at any place. */
@@ -242,7 +242,10 @@ function findEndOfFreeTime(summaries: StatusSubject['summaries'], place: string)
 }
 
 /** Returns the first entry of a sorted list that comes after the given one on the timeline. */
-function findFirstAfter(entries: readonly TimelineEntry[], end: TimelineEntry | undefined): TimelineEntry | undefined {
+function findFirstEntryAfter(
+  entries: readonly TimelineEntry[],
+  end: TimelineEntry | undefined,
+): TimelineEntry | undefined {
   if (end === undefined) return entries[0];
   return entries[findFirstIndex(entries, (milestone) => compareMilestones(milestone, end.milestone) > 0)];
 }
@@ -253,7 +256,7 @@ function findFirstAfter(entries: readonly TimelineEntry[], end: TimelineEntry | 
 export const detentionRiskRule = forEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   const { container, progress } = subject;
-  if (analysis.route.lcl || isReturned(progress)) return undefined;
+  if (analysis.route.lcl || isContainerReturned(progress)) return undefined;
   const left =
     progress.gateOut ??
     (isHandedOutByTerminal(subject, record.mode)
@@ -272,7 +275,7 @@ export const detentionRiskRule = forEachSubject((subject, facts, settings) => {
         : `To be returned empty by ${empty_return_by}, and no return is known.`,
     metrics: { empty_return_by, gated_out_at: getOccurredAt(left) },
     resolvedBy: () => [
-      resolveByStep('completed', null, analysis.route),
+      resolveByStatusMilestones('completed', null, analysis.route),
       ...resolveByEmptyReturn(subject, facts.derived),
       ...(container === undefined ? [] : [resolveByChangeOf('empty_return_by')]),
       ...resolveByCorrection(when.milestone),
@@ -287,7 +290,7 @@ export const detentionRiskRule = forEachSubject((subject, facts, settings) => {
 function findFeeRisk(
   day: string | null,
   since: TimelineEntry | undefined,
-  { derived, places }: RuleFacts,
+  { derived, places }: ExceptionRuleInputs,
   settings: ExceptionSettings,
 ): (Pick<Finding, 'milestone' | 'due_at' | 'worsens'> & { readonly opens_at: Timestamp }) | undefined {
   const { record } = derived;
@@ -302,9 +305,9 @@ function findFeeRisk(
 
 /** Returns true if a terminal hands out the container, so that later milestones show that it left the terminal. */
 function isHandedOutByTerminal({ container_number }: StatusSubject, mode: Route['mode']): boolean {
-  return container_number !== null && (mode === null || HANDED_OUT_MODES.includes(mode));
+  return container_number !== null && (mode === null || GATED_OUT_MODES.includes(mode));
 }
-const HANDED_OUT_MODES = findMilestoneCode('gated_out')?.modes ?? [];
+const GATED_OUT_MODES = findMilestoneCode('gated_out')?.modes ?? [];
 
 function resolveByCorrection(entry: TimelineEntry | null) {
   return entry === null ? [] : [resolveByCorrectionOf(entry)];

@@ -4,14 +4,14 @@ import {
   REQUIRED_DOCUMENT_TYPES,
   addMs,
   createScenarioWithRule,
-  inJanuary,
+  createJanuaryTime,
   enableOnlyType,
   withRequiredDocuments,
 } from '../../test/time-driven.ts';
 import { explainShipment } from '../explanation.ts';
 
 const [BILL, LIST] = REQUIRED_DOCUMENT_TYPES;
-const FIRST = inJanuary(2);
+const FIRST = createJanuaryTime(2);
 
 type Act = (scenario: Scenario) => unknown;
 const document = ({ state }: Scenario, n: number) => state!.documents[n]!.document;
@@ -32,20 +32,20 @@ function typesNamed(scenario: Scenario, type: AutomaticExceptionType) {
 describe('missing_document', () => {
   /** No document exists yet, and the ETA is near. */
   const missing = (settings: RuleSettings = enableOnlyType('missing_document')) => {
-    const scenario = createScenarioWithRule('missing_document', { eta: inJanuary(20) });
+    const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) });
     scenario.settings = settings;
-    scenario.at(inJanuary(18)).check();
+    scenario.atTime(createJanuaryTime(18)).checkRules();
     expect(scenario.exceptions).toEqual(['missing_document open']);
     return scenario;
   };
 
   const uploads = (type: DocumentType): Act => {
-    return (scenario) => scenario.add({ type });
+    return (scenario) => scenario.addDocument({ type });
   };
   const pending: Act = (scenario) => scenario.requestUpload({ type: LIST });
-  const received: Act = (scenario) => scenario.receive(scenario.requestUpload({ type: LIST }).document);
+  const received: Act = (scenario) => scenario.receiveUpload(scenario.requestUpload({ type: LIST }).document);
   const doing = (act: (scenario: Scenario, of: DocumentRecord) => unknown): Act => {
-    return (scenario) => act(scenario, scenario.add({ type: LIST }).document);
+    return (scenario) => act(scenario, scenario.addDocument({ type: LIST }).document);
   };
   // True if the document satisfies the requirement.
   it.each<[string, Act, boolean]>([
@@ -53,28 +53,30 @@ describe('missing_document', () => {
     ['one that is uploaded', uploads(LIST), true],
     ['one that is to come', pending, false],
     ['one whose bytes came, before it is complete', received, false],
-    ['one that is complete', (scenario) => (received(scenario), scenario.complete(document(scenario, 1))), true],
-    ['one that is approved', doing((scenario, of) => scenario.approve(of)), true],
-    ['one that is rejected', doing((scenario, of) => scenario.reject(of)), true],
-    ['one that is deleted', doing((scenario, of) => scenario.delete(of)), false],
+    ['one that is complete', (scenario) => (received(scenario), scenario.completeUpload(document(scenario, 1))), true],
+    ['one that is approved', doing((scenario, of) => scenario.approveDocument(of)), true],
+    ['one that is rejected', doing((scenario, of) => scenario.rejectDocument(of)), true],
+    ['one that is deleted', doing((scenario, of) => scenario.deleteDocument(of)), false],
     [
       'one that another of its type replaced',
-      doing((scenario, { id }) => scenario.add({ type: LIST, replaces_document_id: id })),
+      doing((scenario, { id }) => scenario.addDocument({ type: LIST, replaces_document_id: id })),
       true,
     ],
     [
       'one whose replacement is deleted',
-      doing((scenario, { id }) => scenario.delete(scenario.add({ type: 'photo', replaces_document_id: id }).document)),
+      doing((scenario, { id }) =>
+        scenario.deleteDocument(scenario.addDocument({ type: 'photo', replaces_document_id: id }).document),
+      ),
       true,
     ],
     [
       'one that another of another type replaced',
-      doing((scenario, { id }) => scenario.add({ type: 'photo', replaces_document_id: id })),
+      doing((scenario, { id }) => scenario.addDocument({ type: 'photo', replaces_document_id: id })),
       false,
     ],
   ])('%s', (title, act, satisfies) => {
     const scenario = missing();
-    scenario.add({ type: BILL });
+    scenario.addDocument({ type: BILL });
     expect(scenario.open).toEqual(['missing_document']);
     act(scenario);
     expect([title, ...scenario.open]).toEqual(satisfies ? [title] : [title, 'missing_document']);
@@ -82,18 +84,25 @@ describe('missing_document', () => {
 
   it('names the missing types at any time', () => {
     const scenario = missing();
-    expect(detailOf(scenario)).toBe(`Missing: bill_of_lading, packing_list. Expected to arrive at ${inJanuary(20)}.`);
-    expect(listEventTypes(scenario.add({ type: BILL }))).toEqual(['document.uploaded.v1', 'exception.updated.v1']);
-    expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: [LIST], eta: inJanuary(20) } });
-    scenario.delete(document(scenario, 0));
+    expect(detailOf(scenario)).toBe(
+      `Missing: bill_of_lading, packing_list. Expected to arrive at ${createJanuaryTime(20)}.`,
+    );
+    expect(listEventTypes(scenario.addDocument({ type: BILL }))).toEqual([
+      'document.uploaded.v1',
+      'exception.updated.v1',
+    ]);
+    expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: [LIST], eta: createJanuaryTime(20) } });
+    scenario.deleteDocument(document(scenario, 0));
     expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: REQUIRED_DOCUMENT_TYPES } });
   });
 
   it('opens again if the document is deleted or expires', () => {
-    const scenario = createScenarioWithRule('missing_document', { eta: inJanuary(20) }).at(inJanuary(18));
-    for (const type of REQUIRED_DOCUMENT_TYPES) scenario.add({ type });
+    const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }).atTime(
+      createJanuaryTime(18),
+    );
+    for (const type of REQUIRED_DOCUMENT_TYPES) scenario.addDocument({ type });
     expect([scenario.open, scenario.state?.nextCheckAt]).toEqual([[], null]);
-    expect(listEventTypes(scenario.delete(document(scenario, 0)))).toEqual([
+    expect(listEventTypes(scenario.deleteDocument(document(scenario, 0)))).toEqual([
       'document.deleted.v1',
       'exception.opened.v1',
     ]);
@@ -101,83 +110,87 @@ describe('missing_document', () => {
   });
 
   it('requires nothing by default, nor for other modes', () => {
-    const scenario = createScenarioWithRule('missing_document', { eta: inJanuary(20) });
+    const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) });
     for (const required of [[], ['photo'] as const]) {
       scenario.settings = withRequiredDocuments([], enableOnlyType('missing_document'));
       const { required_documents } = scenario.settings;
       scenario.settings = { ...scenario.settings, required_documents: { ...required_documents, air: required } };
-      scenario.at(inJanuary(19)).check();
+      scenario.atTime(createJanuaryTime(19)).checkRules();
       expect([scenario.exceptions, scenario.state?.nextCheckAt]).toEqual([[], null]);
     }
-    scenario.patch({ mode: 'air' });
+    scenario.patchShipment({ mode: 'air' });
     expect(last(scenario)).toMatchObject({ type: 'missing_document', metrics: { missing: ['photo'] } });
   });
 
   it('uses the present requirements of the workspace', () => {
     const scenario = missing();
     scenario.settings = withRequiredDocuments([LIST], scenario.settings);
-    scenario.check();
+    scenario.checkRules();
     expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: [LIST] } });
     scenario.settings = withRequiredDocuments([], scenario.settings);
-    scenario.check();
+    scenario.checkRules();
     scenario.settings = withRequiredDocuments(['photo'], scenario.settings);
-    scenario.check();
+    scenario.checkRules();
     expect(scenario.exceptions).toEqual(['missing_document resolved auto_cleared', 'missing_document open']);
     expect(last(scenario)?.metrics).toMatchObject({ missing: ['photo'] });
   });
 
   it.each([1, 100.5, 720])('opens %d hours before the ETA with that setting', (before_hours) => {
-    const scenario = createScenarioWithRule('missing_document', { eta: inJanuary(20) }, inJanuary(-60));
+    const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }, createJanuaryTime(-60));
     scenario.settings = enableOnlyType('missing_document', { before_hours });
-    const opens = addMs(inJanuary(20), -before_hours * 3_600_000);
-    scenario.check();
+    const opens = addMs(createJanuaryTime(20), -before_hours * 3_600_000);
+    scenario.checkRules();
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(listEventTypes(scenario.at(addMs(opens, -1)).check())).toEqual([]);
-    expect(listEventTypes(scenario.at(opens).check())).toEqual(['exception.opened.v1']);
+    expect(listEventTypes(scenario.atTime(addMs(opens, -1)).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.atTime(opens).checkRules())).toEqual(['exception.opened.v1']);
   });
 
   it.each(['delivered', 'empty_returned', 'returned_to_shipper'])('%s neither resolves nor prevents it', (code) => {
     const scenario = missing();
-    scenario.post(code);
+    scenario.postMilestone(code);
     expect(scenario.open).toEqual(['missing_document']);
-    const over = createScenarioWithRule('missing_document', { eta: inJanuary(20) }).at(inJanuary(10));
-    over.post(code);
-    over.at(inJanuary(17)).check();
+    const over = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }).atTime(
+      createJanuaryTime(10),
+    );
+    over.postMilestone(code);
+    over.atTime(createJanuaryTime(17)).checkRules();
     expect(over.open).toEqual(['missing_document']);
   });
 
   it('stays resolved by a person until another type is missing', () => {
     const scenario = missing(withRequiredDocuments([LIST], enableOnlyType('missing_document')));
-    scenario.resolve(last(scenario)!, { code: 'waived' });
-    scenario.patch({ eta: inJanuary(20, 1) });
+    scenario.resolveException(last(scenario)!, { code: 'waived' });
+    scenario.patchShipment({ eta: createJanuaryTime(20, 1) });
     expect(scenario.exceptions).toEqual(['missing_document resolved waived']);
     expect(explained(scenario, 'missing_document')).toMatchObject([{ status: 'suppressed' }]);
     scenario.settings = withRequiredDocuments([LIST, BILL], scenario.settings);
-    scenario.check();
+    scenario.checkRules();
     expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
   });
 
   it('stays resolved if a person opened and resolved it, because it has no metrics', () => {
-    const scenario = createScenarioWithRule('missing_document', { eta: inJanuary(20) }).at(inJanuary(10));
-    const { exception } = scenario.openByHand('missing_document');
-    scenario.at(inJanuary(18)).resolve(exception, { code: 'waived' });
-    scenario.check();
+    const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }).atTime(
+      createJanuaryTime(10),
+    );
+    const { exception } = scenario.openException('missing_document');
+    scenario.atTime(createJanuaryTime(18)).resolveException(exception, { code: 'waived' });
+    scenario.checkRules();
     expect(scenario.exceptions).toEqual(['missing_document resolved waived']);
   });
 
   it('opens again if the document existed in the meantime', () => {
     const scenario = missing(withRequiredDocuments([LIST], enableOnlyType('missing_document')));
-    scenario.resolve(last(scenario)!, { code: 'waived' });
-    scenario.delete(scenario.add({ type: LIST }).document);
+    scenario.resolveException(last(scenario)!, { code: 'waived' });
+    scenario.deleteDocument(scenario.addDocument({ type: LIST }).document);
     expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
   });
 
   it('names the types that resolve it in explanations, and they do', () => {
     const scenario = missing();
-    scenario.add({ type: LIST });
+    scenario.addDocument({ type: LIST });
     expect(typesNamed(scenario, 'missing_document')).toEqual([['document_uploaded', BILL]]);
     const tried = missing();
-    for (const [, type] of typesNamed(tried, 'missing_document') ?? []) tried.add({ type });
+    for (const [, type] of typesNamed(tried, 'missing_document') ?? []) tried.addDocument({ type });
     expect(tried.open).toEqual([]);
     const [, fields] = explained(missing(), 'missing_document')[0]!.resolved_by;
     expect(fields).toMatchObject({ by: 'field_changed', fields: ['eta', 'mode'] });
@@ -189,18 +202,18 @@ describe('document_rejected', () => {
   const OPEN = 'document_rejected open';
   const CLEARED = 'document_rejected resolved auto_cleared';
   const rejected = () => {
-    const scenario = createScenarioWithRule(TYPE).at(FIRST);
-    scenario.reject(scenario.add({ type: BILL }).document, 'Wrong consignee.');
+    const scenario = createScenarioWithRule(TYPE).atTime(FIRST);
+    scenario.rejectDocument(scenario.addDocument({ type: BILL }).document, 'Wrong consignee.');
     return scenario;
   };
   const approves = (type: DocumentType): Act => {
-    return (scenario) => scenario.approve(scenario.add({ type }).document);
+    return (scenario) => scenario.approveDocument(scenario.addDocument({ type }).document);
   };
 
   it('opens immediately with a rejection', () => {
-    const scenario = createScenarioWithRule(TYPE).at(FIRST);
-    const { document: bill } = scenario.add({ type: BILL });
-    expect(listEventTypes(scenario.reject(bill, 'Wrong consignee.'))).toEqual([
+    const scenario = createScenarioWithRule(TYPE).atTime(FIRST);
+    const { document: bill } = scenario.addDocument({ type: BILL });
+    expect(listEventTypes(scenario.rejectDocument(bill, 'Wrong consignee.'))).toEqual([
       'document.rejected.v1',
       'exception.opened.v1',
     ]);
@@ -217,83 +230,84 @@ describe('document_rejected', () => {
   it.each<[string, Act, boolean]>([
     ['an approved one of its type', approves(BILL), true],
     ['an approved one of another type', approves(LIST), false],
-    ['one of its type that waits for its review', (scenario) => scenario.add({ type: BILL }), false],
+    ['one of its type that waits for its review', (scenario) => scenario.addDocument({ type: BILL }), false],
     [
       'an approved one that replaces it',
       (scenario) => {
         const replaces_document_id = document(scenario, 0).id;
-        scenario.approve(scenario.add({ type: BILL, replaces_document_id }).document);
+        scenario.approveDocument(scenario.addDocument({ type: BILL, replaces_document_id }).document);
       },
       true,
     ],
     [
       'one that replaces it, without a review',
-      (scenario) => scenario.add({ type: BILL, replaces_document_id: document(scenario, 0).id }),
+      (scenario) => scenario.addDocument({ type: BILL, replaces_document_id: document(scenario, 0).id }),
       false,
     ],
-    ['its deletion', (scenario) => scenario.delete(document(scenario, 0)), true],
-    ['delivery', (scenario) => scenario.post('delivered'), false],
-    ['the return of the empty container', (scenario) => scenario.post('empty_returned'), false],
+    ['its deletion', (scenario) => scenario.deleteDocument(document(scenario, 0)), true],
+    ['delivery', (scenario) => scenario.postMilestone('delivered'), false],
+    ['the return of the empty container', (scenario) => scenario.postMilestone('empty_returned'), false],
   ])('%s', (title, act, resolves) => {
-    const scenario = rejected().at(inJanuary(3));
+    const scenario = rejected().atTime(createJanuaryTime(3));
     act(scenario);
     expect([title, ...scenario.exceptions]).toEqual([title, resolves ? CLEARED : OPEN]);
   });
 
   it('uses the order of reviews, regardless of clocks: an earlier approval does not count', () => {
-    for (const time of [FIRST, inJanuary(1), inJanuary(3)]) {
-      const before = createScenarioWithRule(TYPE).at(FIRST);
-      before.approve(before.add({ type: BILL }).document);
-      const { document: other } = before.add({ type: BILL });
-      before.at(time).reject(other);
+    for (const time of [FIRST, createJanuaryTime(1), createJanuaryTime(3)]) {
+      const before = createScenarioWithRule(TYPE).atTime(FIRST);
+      before.approveDocument(before.addDocument({ type: BILL }).document);
+      const { document: other } = before.addDocument({ type: BILL });
+      before.atTime(time).rejectDocument(other);
       expect(before.exceptions).toEqual([OPEN]);
-      const scenario = rejected().at(time);
-      scenario.approve(scenario.add({ type: BILL }).document);
+      const scenario = rejected().atTime(time);
+      scenario.approveDocument(scenario.addDocument({ type: BILL }).document);
       expect(scenario.exceptions).toEqual([CLEARED]);
     }
   });
 
   it.each([BILL, LIST])('does not open if the replacement, a %s, is approved', (type) => {
-    const scenario = createScenarioWithRule(TYPE).at(FIRST);
-    const { document: bill } = scenario.add({ type: BILL });
-    const { document: replacement } = scenario.add({ type, replaces_document_id: bill.id });
-    scenario.approve(replacement);
-    scenario.reject(bill);
+    const scenario = createScenarioWithRule(TYPE).atTime(FIRST);
+    const { document: bill } = scenario.addDocument({ type: BILL });
+    const { document: replacement } = scenario.addDocument({ type, replaces_document_id: bill.id });
+    scenario.approveDocument(replacement);
+    scenario.rejectDocument(bill);
     expect(scenario.exceptions).toEqual([]);
-    scenario.delete(replacement);
+    scenario.deleteDocument(replacement);
     expect(scenario.exceptions).toEqual([OPEN]);
   });
 
   it('stays open until the replacement is approved, of any type', () => {
-    const scenario = createScenarioWithRule(TYPE).at(FIRST);
-    const { document: bill } = scenario.add({ type: BILL });
-    const { document: second } = scenario.add({ type: LIST, replaces_document_id: bill.id });
-    scenario.reject(bill);
-    scenario.reject(second);
-    const { document: third } = scenario.add({ type: LIST, replaces_document_id: second.id });
-    scenario.delete(second);
+    const scenario = createScenarioWithRule(TYPE).atTime(FIRST);
+    const { document: bill } = scenario.addDocument({ type: BILL });
+    const { document: second } = scenario.addDocument({ type: LIST, replaces_document_id: bill.id });
+    scenario.rejectDocument(bill);
+    scenario.rejectDocument(second);
+    const { document: third } = scenario.addDocument({ type: LIST, replaces_document_id: second.id });
+    scenario.deleteDocument(second);
     expect(scenario.exceptions).toEqual([OPEN]);
-    scenario.approve(third);
+    scenario.approveDocument(third);
     expect(scenario.exceptions).toEqual([CLEARED]);
   });
 
   it('opens again if the approved document is deleted', () => {
     const scenario = rejected();
     approves(BILL)(scenario);
-    scenario.delete(document(scenario, 1));
+    scenario.deleteDocument(document(scenario, 1));
     expect(scenario.exceptions).toEqual([CLEARED, OPEN]);
   });
 
   it('is one exception for all rejected documents, newest first, and lists three', () => {
-    const scenario = createScenarioWithRule(TYPE).at(FIRST);
+    const scenario = createScenarioWithRule(TYPE).atTime(FIRST);
     const names = ['one', 'two', 'three', 'four', 'five'];
-    for (const name of names) scenario.reject(scenario.add({ type: LIST }).document, `Page ${name} is missing.`);
+    for (const name of names)
+      scenario.rejectDocument(scenario.addDocument({ type: LIST }).document, `Page ${name} is missing.`);
     expect(scenario.exceptions).toEqual([OPEN]);
     const [five, four, three] = ['five', 'four', 'three'].map((name) => `packing_list (Page ${name} is missing.)`);
     expect(detailOf(scenario)).toBe(`Rejected: ${five}; ${four}; ${three}; 2 more.`);
     const ids = scenario.state?.documents.map(({ document: { id } }) => id);
     expect(last(scenario)?.metrics).toEqual({ document_ids: ids?.toReversed() });
-    scenario.delete(document(scenario, 4));
+    scenario.deleteDocument(document(scenario, 4));
     expect(detailOf(scenario)).toMatch(/^Rejected: packing_list \(Page four is missing\.\); .*; 1 more\.$/);
     approves(LIST)(scenario);
     expect(scenario.exceptions).toEqual([CLEARED]);
@@ -301,38 +315,38 @@ describe('document_rejected', () => {
 
   it('stays resolved by a person until another one is rejected, or its condition has ended once', () => {
     const scenario = rejected();
-    scenario.resolve(last(scenario)!, { code: 'waived' });
+    scenario.resolveException(last(scenario)!, { code: 'waived' });
     const waived = 'document_rejected resolved waived';
-    scenario.at(inJanuary(30)).check();
-    scenario.post('delivered');
+    scenario.atTime(createJanuaryTime(30)).checkRules();
+    scenario.postMilestone('delivered');
     expect(scenario.exceptions).toEqual([waived]);
     expect(explained(scenario, TYPE)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
-    scenario.reject(scenario.add({ type: LIST }).document);
+    scenario.rejectDocument(scenario.addDocument({ type: LIST }).document);
     expect(scenario.exceptions).toEqual([waived, OPEN]);
-    scenario.resolve(last(scenario)!);
+    scenario.resolveException(last(scenario)!);
     for (const type of [BILL, LIST]) approves(type)(scenario);
-    scenario.delete(document(scenario, 2));
+    scenario.deleteDocument(document(scenario, 2));
     expect(scenario.exceptions).toEqual([waived, 'document_rejected resolved fixed', OPEN]);
   });
 
   it('is off while disabled or cancelled, and has the severity of the settings', () => {
     const scenario = rejected();
     scenario.settings = enableOnlyType(TYPE, { enabled: false });
-    scenario.check();
+    scenario.checkRules();
     expect(scenario.exceptions).toEqual([CLEARED]);
     scenario.settings = enableOnlyType(TYPE, { severity: 'critical' });
-    scenario.check();
+    scenario.checkRules();
     expect(last(scenario)).toMatchObject({ status: 'open', severity: 'critical' });
-    scenario.cancel();
-    scenario.reject(scenario.add({ type: LIST }).document);
+    scenario.cancelShipment();
+    scenario.rejectDocument(scenario.addDocument({ type: LIST }).document);
     expect(scenario.open).toEqual([]);
-    scenario.reopen();
+    scenario.reopenShipment();
     expect(last(scenario)).toMatchObject({ status: 'open', metrics: { document_ids: expect.any(Array) as unknown } });
   });
 
   it('names the types whose approval resolves it in explanations, and they do', () => {
     const scenario = rejected();
-    scenario.reject(scenario.add({ type: LIST }).document);
+    scenario.rejectDocument(scenario.addDocument({ type: LIST }).document);
     const named = typesNamed(scenario, TYPE);
     expect(named?.toSorted()).toEqual([
       ['document_approved', BILL],

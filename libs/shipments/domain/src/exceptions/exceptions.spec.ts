@@ -8,7 +8,7 @@ import {
   findEventData,
   day,
   decisionInputs,
-  shipment,
+  createScenario,
   listEventTypes,
   createVoyage,
 } from '../../test/scenario.ts';
@@ -21,7 +21,7 @@ const loaded = () => createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B
 describe('opening and resolving', () => {
   it('happens in the same append, with counts', () => {
     const scenario = createVoyage();
-    const opened = scenario.post('customs_hold', day(20), { reason_code: 'customs_exam' });
+    const opened = scenario.postMilestone('customs_hold', day(20), { reason_code: 'customs_exam' });
     expect(listEventTypes(opened)).toEqual(['milestone.recorded.v1', 'exception.opened.v1']);
     const exception: ShipmentException = {
       id: 'exc_0000020',
@@ -45,7 +45,7 @@ describe('opening and resolving', () => {
     };
     expect(findEventData(opened, 'exception.opened.v1')).toEqual({ exception, open_exceptions_count: 1 });
     expect(scenario.record.open_exceptions_count).toBe(1);
-    const resolved = scenario.post('import_customs_cleared', day(21));
+    const resolved = scenario.postMilestone('import_customs_cleared', day(21));
     expect(findEventData(resolved, 'exception.resolved.v2')).toEqual({
       exception_id: exception.id,
       resolution: { code: 'auto_cleared', note: null, by: { type: 'system', id: 'system' } },
@@ -57,18 +57,18 @@ describe('opening and resolving', () => {
 
   it('keeps at most one unresolved exception per shipment, container and type', () => {
     const scenario = loaded();
-    scenario.post('customs_hold', day(20), box(CONTAINER_A));
-    scenario.post('customs_inspection', day(21), box(CONTAINER_A));
+    scenario.postMilestone('customs_hold', day(20), box(CONTAINER_A));
+    scenario.postMilestone('customs_inspection', day(21), box(CONTAINER_A));
     expect(scenario.exceptions).toEqual([`customs_hold ${CONTAINER_A} open`]);
-    scenario.post('customs_hold', day(20), box(CONTAINER_B));
+    scenario.postMilestone('customs_hold', day(20), box(CONTAINER_B));
     expect(scenario.exceptions).toEqual([`customs_hold ${CONTAINER_A} open`, `customs_hold ${CONTAINER_B} open`]);
   });
 
   it('opens a new exception when the condition returns', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(20));
-    scenario.post('import_customs_cleared', day(21));
-    scenario.post('customs_hold', day(22));
+    scenario.postMilestone('customs_hold', day(20));
+    scenario.postMilestone('import_customs_cleared', day(21));
+    scenario.postMilestone('customs_hold', day(22));
     expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared', 'customs_hold open']);
     expect(new Set(scenario.state?.exceptions.map(({ id }) => id)).size).toBe(2);
   });
@@ -78,20 +78,20 @@ describe('opening and resolving', () => {
     ['delivery_attempted', 'delivery_failed'],
   ])('%s: opens for the container of the milestone, otherwise for the shipment', (code, type) => {
     for (const scenario of [createVoyage(), loaded()]) {
-      scenario.post(code, day(20));
+      scenario.postMilestone(code, day(20));
       expect(scenario.exceptions).toEqual([`${type} open`]);
     }
     const scenario = loaded();
-    scenario.post(code, day(20), box(CONTAINER_A));
-    scenario.post(code, day(20));
-    scenario.post(code, day(20), box(CONTAINER_B));
+    scenario.postMilestone(code, day(20), box(CONTAINER_A));
+    scenario.postMilestone(code, day(20));
+    scenario.postMilestone(code, day(20), box(CONTAINER_B));
     expect(scenario.exceptions).toEqual([`${type} ${CONTAINER_A} open`, `${type} open`, `${type} ${CONTAINER_B} open`]);
   });
 
   it('applies a milestone without a container to each container for container rules', () => {
     const scenario = loaded();
-    scenario.post('delivered', day(20));
-    scenario.post('discharged', day(23));
+    scenario.postMilestone('delivered', day(20));
+    scenario.postMilestone('discharged', day(23));
     expect(scenario.exceptions).toEqual([
       `milestone_conflict ${CONTAINER_A} open`,
       `milestone_conflict ${CONTAINER_B} open`,
@@ -100,62 +100,64 @@ describe('opening and resolving', () => {
 
   it('resolves when the milestone is corrected', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(20), { external_id: 'EV-1' });
-    scenario.post('in_transit_checkpoint', day(20), { external_id: 'EV-1' });
+    scenario.postMilestone('customs_hold', day(20), { external_id: 'EV-1' });
+    scenario.postMilestone('in_transit_checkpoint', day(20), { external_id: 'EV-1' });
     expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
   });
 
   it('resolves when the container is removed', () => {
     const scenario = loaded();
-    scenario.post('customs_hold', day(20), box(CONTAINER_A));
-    const decision = scenario.upsert({ container_numbers: [CONTAINER_B] });
+    scenario.postMilestone('customs_hold', day(20), box(CONTAINER_A));
+    const decision = scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
     expect(listEventTypes(decision)).toContain('exception.resolved.v2');
     expect(scenario.exceptions).toEqual([`customs_hold ${CONTAINER_A} resolved auto_cleared`]);
-    scenario.upsert({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.upsertShipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     expect(scenario.open).toEqual(['customs_hold']);
   });
 
   it('opens at most 500 exceptions', () => {
     const scenario = loaded();
-    scenario.post('customs_hold', day(20), box(CONTAINER_A));
+    scenario.postMilestone('customs_hold', day(20), box(CONTAINER_A));
     const { state } = scenario;
     const [one] = state?.exceptions ?? [];
     if (state === undefined || one === undefined) throw new Error('nothing opened');
     const resolved = { ...one, status: 'resolved' as const };
     scenario.state = { ...state, exceptions: [...Array.from({ length: 498 }, () => resolved), one] };
-    expect(listEventTypes(scenario.post('customs_hold', day(21), box(CONTAINER_B)))).toContain('exception.opened.v1');
-    expect(listEventTypes(scenario.post('delivery_attempted', day(21)))).not.toContain('exception.opened.v1');
+    expect(listEventTypes(scenario.postMilestone('customs_hold', day(21), box(CONTAINER_B)))).toContain(
+      'exception.opened.v1',
+    );
+    expect(listEventTypes(scenario.postMilestone('delivery_attempted', day(21)))).not.toContain('exception.opened.v1');
   });
 });
 
 describe('customs_hold', () => {
   it.each(['customs_hold', 'customs_inspection'])('opens by %s with severity high', (code) => {
     const scenario = createVoyage();
-    scenario.post(code, day(20));
+    scenario.postMilestone(code, day(20));
     expect(scenario.state?.exceptions).toMatchObject([{ type: 'customs_hold', severity: 'high' }]);
   });
 
   it.each(['export_customs_cleared', 'import_customs_cleared'])('is resolved by %s dated at or after it', (code) => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(20));
-    scenario.post(code, day(19));
+    scenario.postMilestone('customs_hold', day(20));
+    scenario.postMilestone(code, day(19));
     expect(scenario.open).toEqual(['customs_hold']);
-    scenario.post(code, day(20));
+    scenario.postMilestone(code, day(20));
     expect(scenario.open).toEqual([]);
   });
 
   it('does not open if a later-dated clearance came first', () => {
     const scenario = createVoyage();
-    scenario.post('import_customs_cleared', day(21));
-    scenario.post('customs_hold', day(20));
+    scenario.postMilestone('import_customs_cleared', day(21));
+    scenario.postMilestone('customs_hold', day(20));
     expect(scenario.exceptions).toEqual([]);
   });
 
   it('needs a later clearance for a later hold', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(20));
-    scenario.post('customs_inspection', day(22));
-    scenario.post('import_customs_cleared', day(21));
+    scenario.postMilestone('customs_hold', day(20));
+    scenario.postMilestone('customs_inspection', day(22));
+    scenario.postMilestone('import_customs_cleared', day(21));
     expect(scenario.open).toEqual(['customs_hold']);
   });
 
@@ -163,8 +165,8 @@ describe('customs_hold', () => {
     'is resolved by %s after it, because feeds skip steps',
     (code) => {
       const scenario = createVoyage();
-      scenario.post('customs_hold', day(20));
-      scenario.post(code, day(21));
+      scenario.postMilestone('customs_hold', day(20));
+      scenario.postMilestone(code, day(21));
       expect(scenario.open).toEqual([]);
     },
   );
@@ -173,29 +175,29 @@ describe('customs_hold', () => {
     'is not resolved by other milestones: %s',
     (code) => {
       const scenario = createVoyage();
-      scenario.post('vessel_departed', day(2));
-      scenario.post('customs_hold', day(20));
-      scenario.post(code, day(21));
+      scenario.postMilestone('vessel_departed', day(2));
+      scenario.postMilestone('customs_hold', day(20));
+      scenario.postMilestone(code, day(21));
       expect(scenario.open).toEqual(['customs_hold']);
     },
   );
 
   it('ends with the departure if it is an export hold; an import hold does not end with an earlier one', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(1));
+    scenario.postMilestone('customs_hold', day(1));
     expect(scenario.open).toEqual(['customs_hold']);
-    scenario.post('vessel_departed', day(2));
+    scenario.postMilestone('vessel_departed', day(2));
     expect(scenario.open).toEqual([]);
-    scenario.post('customs_hold', day(5));
-    scenario.post('transshipment_departed', day(7));
+    scenario.postMilestone('customs_hold', day(5));
+    scenario.postMilestone('transshipment_departed', day(7));
     expect(scenario.open).toEqual(['customs_hold']);
   });
 
   it('is not resolved by the clearance of another container', () => {
     const scenario = loaded();
-    scenario.post('customs_hold', day(20), box(CONTAINER_A));
-    scenario.post('customs_hold', day(20), box(CONTAINER_B));
-    scenario.post('import_customs_cleared', day(21), box(CONTAINER_A));
+    scenario.postMilestone('customs_hold', day(20), box(CONTAINER_A));
+    scenario.postMilestone('customs_hold', day(20), box(CONTAINER_B));
+    scenario.postMilestone('import_customs_cleared', day(21), box(CONTAINER_A));
     expect(scenario.exceptions).toEqual([
       `customs_hold ${CONTAINER_A} resolved auto_cleared`,
       `customs_hold ${CONTAINER_B} open`,
@@ -204,30 +206,30 @@ describe('customs_hold', () => {
 
   it('of the shipment resolves once every container is cleared', () => {
     const scenario = loaded();
-    scenario.post('customs_hold', day(20));
-    scenario.post('import_customs_cleared', day(21), box(CONTAINER_A));
+    scenario.postMilestone('customs_hold', day(20));
+    scenario.postMilestone('import_customs_cleared', day(21), box(CONTAINER_A));
     expect(scenario.exceptions).toEqual(['customs_hold open']);
-    scenario.post('gated_out', day(22), box(CONTAINER_B));
+    scenario.postMilestone('gated_out', day(22), box(CONTAINER_B));
     expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
   });
 
   it('of a container is resolved by a clearance without a container', () => {
     const scenario = loaded();
-    scenario.post('customs_hold', day(20), box(CONTAINER_A));
-    scenario.post('import_customs_cleared', day(20));
+    scenario.postMilestone('customs_hold', day(20), box(CONTAINER_A));
+    scenario.postMilestone('import_customs_cleared', day(20));
     expect(scenario.open).toEqual([]);
   });
 
   describe('before the first departure', () => {
     const held = (fields: Parameters<typeof createVoyage>[0] = {}) => {
       const scenario = createVoyage(fields);
-      scenario.post('customs_hold', day(3));
+      scenario.postMilestone('customs_hold', day(3));
       return scenario;
     };
 
     it.each(['booking_confirmed', 'gated_in', 'loaded_on_vessel', 'rail_loaded'])('is not resolved by %s', (code) => {
       const scenario = held();
-      scenario.post(code, day(4));
+      scenario.postMilestone(code, day(4));
       expect(scenario.open).toEqual(['customs_hold']);
     });
 
@@ -241,28 +243,28 @@ describe('customs_hold', () => {
       'import_customs_cleared',
     ])('is resolved by %s', (code) => {
       const scenario = held();
-      scenario.post(code, day(4));
+      scenario.postMilestone(code, day(4));
       expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
     });
 
     it('is resolved by import_customs_cleared only from the ETD on', () => {
       const scenario = held({ etd: day(10) });
-      const { milestone } = scenario.post('import_customs_cleared', day(9));
+      const { milestone } = scenario.postMilestone('import_customs_cleared', day(9));
       expect(scenario.open).toEqual(['customs_hold']);
-      scenario.correct(milestone, { occurred_at: day(10) });
+      scenario.correctMilestone(milestone, { occurred_at: day(10) });
       expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
       const departed = held({ etd: day(10) });
-      departed.post('import_customs_cleared', day(9));
-      departed.post('vessel_departed', day(9));
+      departed.postMilestone('import_customs_cleared', day(9));
+      departed.postMilestone('vessel_departed', day(9));
       expect(departed.exceptions).toEqual(['customs_hold resolved auto_cleared']);
     });
 
     it('uses the present ETD', () => {
       const scenario = held({ etd: day(10) });
-      scenario.post('import_customs_cleared', day(9));
-      scenario.estimate('vessel_departed', day(8));
+      scenario.postMilestone('import_customs_cleared', day(9));
+      scenario.postEstimate('vessel_departed', day(8));
       expect(scenario.open).toEqual([]);
-      scenario.patch({ etd: day(12) });
+      scenario.patchShipment({ etd: day(12) });
       expect(scenario.open).toEqual(['customs_hold']);
     });
 
@@ -270,14 +272,14 @@ describe('customs_hold', () => {
       'is resolved by %s also before the ETD',
       (code) => {
         const scenario = held({ etd: day(10) });
-        scenario.post(code, day(4));
+        scenario.postMilestone(code, day(4));
         expect(scenario.open).not.toContain('customs_hold');
       },
     );
 
     it('is resolved by a delivery attempt, which requires a clearance', () => {
       const scenario = held();
-      scenario.post('delivery_attempted', day(4));
+      scenario.postMilestone('delivery_attempted', day(4));
       expect(scenario.open).toEqual(['delivery_failed']);
     });
 
@@ -287,22 +289,22 @@ describe('customs_hold', () => {
       ['ocean', ['customs_hold']],
     ] as const)('a pick-up by %s leaves %j open', (mode, open) => {
       const scenario = held({ mode });
-      scenario.post('picked_up', day(4));
+      scenario.postMilestone('picked_up', day(4));
       expect(scenario.open).toEqual(open);
     });
 
     it('is not resolved by the ship sailing on', () => {
       const scenario = held();
-      scenario.post('vessel_departed', day(4), { location: 'USLAX' });
+      scenario.postMilestone('vessel_departed', day(4), { location: 'USLAX' });
       expect(scenario.open).toEqual(['customs_hold']);
     });
 
     it('uses only departures of the same container', () => {
       const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-      scenario.post('customs_hold', day(3), box(CONTAINER_A));
-      scenario.post('vessel_departed', day(4), box(CONTAINER_B));
+      scenario.postMilestone('customs_hold', day(3), box(CONTAINER_A));
+      scenario.postMilestone('vessel_departed', day(4), box(CONTAINER_B));
       expect(scenario.open).toEqual(['customs_hold']);
-      scenario.post('vessel_departed', day(5), box(CONTAINER_A));
+      scenario.postMilestone('vessel_departed', day(5), box(CONTAINER_A));
       expect(scenario.open).toEqual([]);
     });
   });
@@ -310,8 +312,8 @@ describe('customs_hold', () => {
   describe('after the first departure', () => {
     const held = (fields: Parameters<typeof createVoyage>[0] = {}) => {
       const scenario = createVoyage(fields);
-      scenario.post('vessel_departed', day(2));
-      scenario.post('customs_hold', day(20));
+      scenario.postMilestone('vessel_departed', day(2));
+      scenario.postMilestone('customs_hold', day(20));
       return scenario;
     };
 
@@ -319,7 +321,7 @@ describe('customs_hold', () => {
       'is not resolved by %s',
       (code) => {
         const scenario = held();
-        scenario.post(code, day(21));
+        scenario.postMilestone(code, day(21));
         expect(scenario.open).toEqual(['customs_hold']);
       },
     );
@@ -328,38 +330,38 @@ describe('customs_hold', () => {
       'is resolved by %s',
       (code) => {
         const scenario = held();
-        scenario.post(code, day(20));
+        scenario.postMilestone(code, day(20));
         expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
       },
     );
 
     it('in any order of arrival', () => {
       const scenario = createVoyage();
-      scenario.post('customs_hold', day(20));
-      scenario.post('export_customs_cleared', day(21));
+      scenario.postMilestone('customs_hold', day(20));
+      scenario.postMilestone('export_customs_cleared', day(21));
       expect(scenario.open).toEqual([]);
-      scenario.post('vessel_departed', day(2));
+      scenario.postMilestone('vessel_departed', day(2));
       expect(scenario.open).toEqual(['customs_hold']);
     });
 
     it('an arrival proves an unreported departure', () => {
       const scenario = createVoyage();
-      scenario.post('vessel_arrived', day(19));
-      scenario.post('customs_hold', day(20));
-      scenario.post('export_customs_cleared', day(21));
+      scenario.postMilestone('vessel_arrived', day(19));
+      scenario.postMilestone('customs_hold', day(20));
+      scenario.postMilestone('export_customs_cleared', day(21));
       expect(scenario.open).toEqual(['customs_hold']);
     });
 
     it('is not resolved by the gate-out of a consolidated container', () => {
       const scenario = held({ load_type: 'lcl' });
-      scenario.post('gated_out', day(21));
+      scenario.postMilestone('gated_out', day(21));
       expect(scenario.open).toEqual(['customs_hold']);
     });
   });
 
   it.each(['estimated', 'planned'] as const)('does not open by a milestone that is %s', (classifier) => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(20), { classifier });
+    scenario.postMilestone('customs_hold', day(20), { classifier });
     expect(scenario.exceptions).toEqual([]);
   });
 });
@@ -367,13 +369,13 @@ describe('customs_hold', () => {
 describe('delivery_failed', () => {
   it('opens by delivery_attempted with severity medium, and resolves by delivered', () => {
     const scenario = createVoyage();
-    scenario.post('delivery_attempted', day(20));
+    scenario.postMilestone('delivery_attempted', day(20));
     expect(scenario.state?.exceptions).toMatchObject([
       { type: 'delivery_failed', severity: 'medium', container_number: null },
     ]);
-    scenario.post('out_for_delivery', day(21));
+    scenario.postMilestone('out_for_delivery', day(21));
     expect(scenario.open).toEqual(['delivery_failed']);
-    scenario.post('delivered', day(21));
+    scenario.postMilestone('delivered', day(21));
     expect(scenario.exceptions).toEqual(['delivery_failed resolved auto_cleared']);
   });
 
@@ -381,20 +383,20 @@ describe('delivery_failed', () => {
     'is resolved by %s, because feeds skip steps',
     (code) => {
       const scenario = createVoyage();
-      scenario.post('delivery_attempted', day(20));
-      scenario.post(code, day(22));
+      scenario.postMilestone('delivery_attempted', day(20));
+      scenario.postMilestone(code, day(22));
       expect(scenario.open).toEqual([]);
     },
   );
 
   it('does not open for a delivered container; the shipment’s resolves with the last one', () => {
     const scenario = loaded();
-    scenario.post('delivered', day(20), box(CONTAINER_A));
-    scenario.post('delivery_attempted', day(19));
+    scenario.postMilestone('delivered', day(20), box(CONTAINER_A));
+    scenario.postMilestone('delivery_attempted', day(19));
     expect(scenario.exceptions).toEqual(['delivery_failed open']);
-    scenario.post('delivery_attempted', day(19), box(CONTAINER_A));
+    scenario.postMilestone('delivery_attempted', day(19), box(CONTAINER_A));
     expect(scenario.exceptions).toEqual(['delivery_failed open']);
-    scenario.post('delivered', day(21), box(CONTAINER_B));
+    scenario.postMilestone('delivered', day(21), box(CONTAINER_B));
     expect(scenario.exceptions).toEqual(['delivery_failed resolved auto_cleared']);
   });
 });
@@ -404,10 +406,10 @@ describe('milestone_conflict', () => {
     'opens by %s dated more than 24 h before a movement',
     (code) => {
       const scenario = createVoyage();
-      const end = scenario.post(code, day(20)).milestone;
-      scenario.post('vessel_arrived', day(21));
+      const end = scenario.postMilestone(code, day(20)).milestone;
+      scenario.postMilestone('vessel_arrived', day(21));
       expect(scenario.exceptions).toEqual([]);
-      scenario.post('discharged', day(21, 13));
+      scenario.postMilestone('discharged', day(21, 13));
       expect(scenario.state?.exceptions).toMatchObject([
         { type: 'milestone_conflict', severity: 'low', container_number: null, milestone_id: end.id },
       ]);
@@ -425,8 +427,8 @@ describe('milestone_conflict', () => {
     'out_for_delivery',
   ])('%s is a movement', (code) => {
     const scenario = createVoyage();
-    scenario.post('delivered', day(20));
-    scenario.post(code, day(23));
+    scenario.postMilestone('delivered', day(20));
+    scenario.postMilestone(code, day(23));
     expect(scenario.open).toEqual(['milestone_conflict']);
   });
 
@@ -440,62 +442,62 @@ describe('milestone_conflict', () => {
     'empty_returned',
   ])('%s is not a movement', (code) => {
     const scenario = createVoyage();
-    scenario.post('delivered', day(20));
-    scenario.post(code, day(23));
+    scenario.postMilestone('delivered', day(20));
+    scenario.postMilestone(code, day(23));
     expect(scenario.exceptions).toEqual([]);
   });
 
   it('in any order of arrival', () => {
     const scenario = createVoyage();
-    scenario.post('discharged', day(23));
-    scenario.post('delivered', day(20));
+    scenario.postMilestone('discharged', day(23));
+    scenario.postMilestone('delivered', day(20));
     expect(scenario.open).toEqual(['milestone_conflict']);
   });
 
   it('compares only milestones of the same container', () => {
     const scenario = loaded();
-    scenario.post('delivered', day(20), box(CONTAINER_A));
-    scenario.post('discharged', day(23), box(CONTAINER_B));
+    scenario.postMilestone('delivered', day(20), box(CONTAINER_A));
+    scenario.postMilestone('discharged', day(23), box(CONTAINER_B));
     expect(scenario.exceptions).toEqual([]);
-    scenario.post('discharged', day(23));
+    scenario.postMilestone('discharged', day(23));
     expect(scenario.exceptions).toEqual([`milestone_conflict ${CONTAINER_A} open`]);
   });
 
   it('opens for part loads, whose container is stripped before the delivery', () => {
     const scenario = createVoyage({ load_type: 'lcl' });
-    scenario.post('discharged', day(19));
-    scenario.post('cargo_stripped', day(20));
-    scenario.post('delivered', day(21));
+    scenario.postMilestone('discharged', day(19));
+    scenario.postMilestone('cargo_stripped', day(20));
+    scenario.postMilestone('delivered', day(21));
     expect(scenario.exceptions).toEqual([]);
-    scenario.post('gated_out', day(23));
+    scenario.postMilestone('gated_out', day(23));
     expect(scenario.open).toEqual(['milestone_conflict']);
   });
 
   it('ignores the ship sailing on', () => {
     const scenario = createVoyage();
-    scenario.post('delivered', day(20));
-    scenario.post('vessel_departed', day(23), { location: 'USLAX' });
+    scenario.postMilestone('delivered', day(20));
+    scenario.postMilestone('vessel_departed', day(23), { location: 'USLAX' });
     expect(scenario.exceptions).toEqual([]);
   });
 
   it('is resolved by a correction, not by delivery', () => {
     const scenario = createVoyage();
-    scenario.post('delivered', day(20));
-    scenario.post('discharged', day(23), { external_id: 'EV-1' });
-    scenario.post('empty_returned', day(24));
+    scenario.postMilestone('delivered', day(20));
+    scenario.postMilestone('discharged', day(23), { external_id: 'EV-1' });
+    scenario.postMilestone('empty_returned', day(24));
     expect(scenario.open).toEqual(['milestone_conflict']);
-    scenario.post('discharged', day(19), { external_id: 'EV-1' });
+    scenario.postMilestone('discharged', day(19), { external_id: 'EV-1' });
     expect(scenario.exceptions).toEqual(['milestone_conflict resolved auto_cleared']);
   });
 
   it('opens for the shipment by booking_cancelled after delivery', () => {
     const scenario = loaded();
-    scenario.post('delivered', day(20));
-    const { milestone } = scenario.post('booking_cancelled', day(21), { external_id: 'EV-1' });
+    scenario.postMilestone('delivered', day(20));
+    const { milestone } = scenario.postMilestone('booking_cancelled', day(21), { external_id: 'EV-1' });
     expect(scenario.state?.exceptions).toMatchObject([
       { type: 'milestone_conflict', container_number: null, milestone_id: milestone.id, status: 'open' },
     ]);
-    scenario.post('booking_confirmed', day(22));
+    scenario.postMilestone('booking_confirmed', day(22));
     expect(scenario.exceptions).toEqual(['milestone_conflict resolved auto_cleared']);
   });
 });
@@ -503,8 +505,8 @@ describe('milestone_conflict', () => {
 describe('cancelling', () => {
   it('resolves open exceptions as shipment_cancelled', () => {
     const scenario = createVoyage({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
-    scenario.post('customs_hold', day(20));
-    scenario.post('booking_cancelled', day(21));
+    scenario.postMilestone('customs_hold', day(20));
+    scenario.postMilestone('booking_cancelled', day(21));
     expect(scenario.exceptions).toEqual([
       `invalid_container_number ${CONTAINER_WITH_WRONG_DIGIT} resolved shipment_cancelled`,
       'customs_hold resolved shipment_cancelled',
@@ -514,25 +516,25 @@ describe('cancelling', () => {
 
   it('opens only exceptions about movements afterwards', () => {
     const scenario = createVoyage();
-    scenario.post('booking_cancelled', day(3));
-    scenario.post('customs_hold', day(4));
-    scenario.post('delivery_attempted', day(4));
-    scenario.upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    scenario.postMilestone('booking_cancelled', day(3));
+    scenario.postMilestone('customs_hold', day(4));
+    scenario.postMilestone('delivery_attempted', day(4));
+    scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     expect(scenario.exceptions).toEqual(['movement_after_cancel open']);
   });
 
   it('by the client does the same, and reopening opens existing problems again', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(4));
-    scenario.post('delivery_attempted', day(3));
-    expect(listEventTypes(scenario.cancel())).toEqual([
+    scenario.postMilestone('customs_hold', day(4));
+    scenario.postMilestone('delivery_attempted', day(3));
+    expect(listEventTypes(scenario.cancelShipment())).toEqual([
       'shipment.cancelled.v1',
       'shipment.changed.v1',
       'exception.resolved.v2',
       'exception.resolved.v2',
     ]);
-    scenario.post('import_customs_cleared', day(5));
-    scenario.reopen();
+    scenario.postMilestone('import_customs_cleared', day(5));
+    scenario.reopenShipment();
     expect(scenario.exceptions).toEqual([
       'customs_hold resolved shipment_cancelled',
       'delivery_failed resolved shipment_cancelled',
@@ -543,9 +545,9 @@ describe('cancelling', () => {
 
   it('opens existing problems again when revoked', () => {
     const scenario = createVoyage();
-    scenario.post('customs_hold', day(4));
-    scenario.post('booking_cancelled', day(5));
-    scenario.post('booking_confirmed', day(6));
+    scenario.postMilestone('customs_hold', day(4));
+    scenario.postMilestone('booking_cancelled', day(5));
+    scenario.postMilestone('booking_confirmed', day(6));
     expect(scenario.exceptions).toEqual(['customs_hold resolved shipment_cancelled', 'customs_hold open']);
   });
 });
@@ -553,14 +555,14 @@ describe('cancelling', () => {
 describe('movement_after_cancel', () => {
   const cancelled = () => {
     const scenario = loaded();
-    scenario.post('vessel_departed', day(2));
-    scenario.post('booking_cancelled', day(3));
+    scenario.postMilestone('vessel_departed', day(2));
+    scenario.postMilestone('booking_cancelled', day(3));
     return scenario;
   };
 
   it('opens by an actual movement that arrives after the cancellation, with severity high', () => {
     const scenario = cancelled();
-    const { milestone } = scenario.post('discharged', day(1));
+    const { milestone } = scenario.postMilestone('discharged', day(1));
     expect(scenario.state?.exceptions).toMatchObject([
       { type: 'movement_after_cancel', severity: 'high', container_number: null, milestone_id: milestone.id },
     ]);
@@ -568,9 +570,9 @@ describe('movement_after_cancel', () => {
 
   it('opens for the container of the movement', () => {
     const scenario = cancelled();
-    scenario.post('discharged', day(20), box(CONTAINER_A));
-    scenario.post('gated_out', day(21), box(CONTAINER_A));
-    scenario.post('gated_out', day(21), box(CONTAINER_B));
+    scenario.postMilestone('discharged', day(20), box(CONTAINER_A));
+    scenario.postMilestone('gated_out', day(21), box(CONTAINER_A));
+    scenario.postMilestone('gated_out', day(21), box(CONTAINER_B));
     expect(scenario.exceptions).toEqual([
       `movement_after_cancel ${CONTAINER_A} open`,
       `movement_after_cancel ${CONTAINER_B} open`,
@@ -579,8 +581,8 @@ describe('movement_after_cancel', () => {
 
   it('ignores movements recorded before', () => {
     const scenario = cancelled();
-    scenario.post('booking_cancelled', day(4));
-    scenario.upsert({ house_bill: 'HB' });
+    scenario.postMilestone('booking_cancelled', day(4));
+    scenario.upsertShipment({ house_bill: 'HB' });
     expect(scenario.exceptions).toEqual([]);
   });
 
@@ -593,76 +595,76 @@ describe('movement_after_cancel', () => {
     'arrival_notice_issued',
   ])('ignores %s', (code) => {
     const scenario = cancelled();
-    scenario.post(code, day(1));
+    scenario.postMilestone(code, day(1));
     expect(scenario.exceptions).toEqual([]);
   });
 
   it('ignores estimates and the ship sailing on', () => {
     const scenario = cancelled();
-    scenario.estimate('vessel_arrived', day(20));
-    scenario.post('vessel_departed', day(22), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', day(20));
+    scenario.postMilestone('vessel_departed', day(22), { location: 'USLAX' });
     expect(scenario.exceptions).toEqual([]);
   });
 
   it('stays open while cancelled, and resolves when the cancellation is revoked', () => {
     const scenario = cancelled();
-    scenario.post('discharged', day(20));
-    scenario.upsert({ house_bill: 'HB' });
+    scenario.postMilestone('discharged', day(20));
+    scenario.upsertShipment({ house_bill: 'HB' });
     expect(scenario.open).toEqual(['movement_after_cancel']);
-    scenario.post('booking_confirmed', day(5));
+    scenario.postMilestone('booking_confirmed', day(5));
     expect(scenario.exceptions).toEqual(['movement_after_cancel resolved auto_cleared']);
   });
 
   it('resolves when the movement is corrected to another code', () => {
     const scenario = cancelled();
-    scenario.post('discharged', day(20), { external_id: 'EV-1' });
-    scenario.post('customs_hold', day(20), { external_id: 'EV-1' });
+    scenario.postMilestone('discharged', day(20), { external_id: 'EV-1' });
+    scenario.postMilestone('customs_hold', day(20), { external_id: 'EV-1' });
     expect(scenario.exceptions).toEqual(['movement_after_cancel resolved auto_cleared']);
   });
 
   it('ignores movements of a removed container', () => {
     const scenario = cancelled();
-    scenario.post('discharged', day(20), box(CONTAINER_A));
-    scenario.upsert({ container_numbers: [CONTAINER_B] });
-    scenario.upsert({ house_bill: 'HB' });
+    scenario.postMilestone('discharged', day(20), box(CONTAINER_A));
+    scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
+    scenario.upsertShipment({ house_bill: 'HB' });
     expect(scenario.exceptions).toEqual([`movement_after_cancel ${CONTAINER_A} resolved auto_cleared`]);
   });
 
   it('opens after a cancellation by the client, and resolves by reopening', () => {
     const scenario = loaded();
-    scenario.post('vessel_departed', day(2));
-    scenario.cancel();
-    scenario.post('vessel_departed', day(2));
-    scenario.post('in_transit_checkpoint', day(4));
+    scenario.postMilestone('vessel_departed', day(2));
+    scenario.cancelShipment();
+    scenario.postMilestone('vessel_departed', day(2));
+    scenario.postMilestone('in_transit_checkpoint', day(4));
     expect(scenario.exceptions).toEqual(['movement_after_cancel open']);
-    const decision = scenario.reopen();
+    const decision = scenario.reopenShipment();
     expect(listEventTypes(decision)).toContain('exception.resolved.v2');
     expect(scenario.exceptions).toEqual(['movement_after_cancel resolved auto_cleared']);
   });
 
   it('opens by an earlier estimate that becomes actual', () => {
     const scenario = cancelled();
-    scenario.estimate('discharged', day(20), { external_id: 'EV-1' });
+    scenario.postEstimate('discharged', day(20), { external_id: 'EV-1' });
     const alike = loaded();
-    alike.estimate('discharged', day(20), { external_id: 'EV-1' });
-    alike.cancel();
+    alike.postEstimate('discharged', day(20), { external_id: 'EV-1' });
+    alike.cancelShipment();
     for (const each of [scenario, alike]) {
-      each.post('discharged', day(21), { external_id: 'EV-1', source: 'carrier' });
+      each.postMilestone('discharged', day(21), { external_id: 'EV-1', source: 'carrier' });
       expect(each.exceptions).toEqual(['movement_after_cancel open']);
     }
   });
 
   it('ignores a changed note of an earlier movement', () => {
     const scenario = loaded();
-    scenario.post('vessel_departed', day(2), { external_id: 'EV-1' });
-    scenario.cancel();
-    scenario.post('vessel_departed', day(2), { external_id: 'EV-1', note: 'late' });
+    scenario.postMilestone('vessel_departed', day(2), { external_id: 'EV-1' });
+    scenario.cancelShipment();
+    scenario.postMilestone('vessel_departed', day(2), { external_id: 'EV-1', note: 'late' });
     expect(scenario.exceptions).toEqual([]);
   });
 
   it('counts movements from the revision of the cancellation on', () => {
     const scenario = cancelled();
-    scenario.post('discharged', day(20));
+    scenario.postMilestone('discharged', day(20));
     const { state } = scenario;
     if (state === undefined) throw new Error('there is no shipment');
     const { timeline } = state;
@@ -679,22 +681,22 @@ describe('movement_after_cancel', () => {
 
   it('counts from the first unrevoked cancellation', () => {
     const scenario = loaded();
-    scenario.post('booking_cancelled', day(3));
-    scenario.post('discharged', day(20));
-    scenario.cancel();
+    scenario.postMilestone('booking_cancelled', day(3));
+    scenario.postMilestone('discharged', day(20));
+    scenario.cancelShipment();
     expect(scenario.open).toEqual(['movement_after_cancel']);
-    scenario.post('booking_confirmed', day(4));
+    scenario.postMilestone('booking_confirmed', day(4));
     expect(scenario.record.status).toBe('cancelled');
     expect(scenario.exceptions).toEqual(['movement_after_cancel resolved auto_cleared']);
-    scenario.post('gated_out', day(21));
+    scenario.postMilestone('gated_out', day(21));
     expect(scenario.open).toEqual(['movement_after_cancel']);
   });
 
   it('stays open when the cancellation itself is corrected', () => {
     const scenario = loaded();
-    scenario.post('booking_cancelled', day(3), { external_id: 'EV-1' });
-    scenario.post('discharged', day(20));
-    scenario.post('booking_cancelled', day(4), { external_id: 'EV-1' });
+    scenario.postMilestone('booking_cancelled', day(3), { external_id: 'EV-1' });
+    scenario.postMilestone('discharged', day(20));
+    scenario.postMilestone('booking_cancelled', day(4), { external_id: 'EV-1' });
     expect(scenario.open).toEqual(['movement_after_cancel']);
   });
 });
@@ -702,7 +704,7 @@ describe('movement_after_cancel', () => {
 describe('invalid_container_number', () => {
   it('opens with the shipment or container, with severity low', () => {
     const scenario = new Scenario();
-    scenario.upsert({ container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] });
+    scenario.upsertShipment({ container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] });
     expect(scenario.state?.exceptions).toMatchObject([
       {
         type: 'invalid_container_number',
@@ -711,37 +713,37 @@ describe('invalid_container_number', () => {
         milestone_id: null,
       },
     ]);
-    const later = shipment();
-    later.upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    const later = createScenario();
+    later.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
     expect(later.open).toEqual(['invalid_container_number']);
   });
 
   it('does not open again when the data is sent again', () => {
-    const scenario = shipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
-    expect(scenario.upsert({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] })).toMatchObject({
+    const scenario = createScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    expect(scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] })).toMatchObject({
       outcome: 'unchanged',
       events: [],
     });
   });
 
   it('resolves when corrected, not when delivered', () => {
-    const scenario = shipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
-    scenario.post('delivered', day(20));
+    const scenario = createScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+    scenario.postMilestone('delivered', day(20));
     expect(scenario.open).toEqual(['invalid_container_number']);
-    scenario.upsert({ container_numbers: [CONTAINER_A] });
+    scenario.upsertShipment({ container_numbers: [CONTAINER_A] });
     expect(scenario.exceptions).toEqual([
       `invalid_container_number ${CONTAINER_WITH_WRONG_DIGIT} resolved auto_cleared`,
     ]);
   });
 
   it('ignores ULDs, which have no check digit', () => {
-    const scenario = shipment({ mode: 'air', container_numbers: ['AKE12345LH'] });
+    const scenario = createScenario({ mode: 'air', container_numbers: ['AKE12345LH'] });
     expect(scenario.exceptions).toEqual([]);
-    expect(scenario.container('AKE12345LH').valid_check_digit).toBeNull();
+    expect(scenario.getContainer('AKE12345LH').valid_check_digit).toBeNull();
   });
 
   it('opens for each container', () => {
-    const scenario = shipment({
+    const scenario = createScenario({
       container_numbers: [CONTAINER_WITH_WRONG_DIGIT, CONTAINER_A, 'MSCU1234568', CONTAINER_C],
     });
     expect(scenario.exceptions).toEqual([

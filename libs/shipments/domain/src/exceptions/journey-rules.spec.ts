@@ -1,7 +1,7 @@
 import type { ShipmentFields } from '@tracking/contracts';
 import { journeyPlaces } from '../../test/journey-places.ts';
 import { CONTAINER_A, CONTAINER_B, type Scenario } from '../../test/scenario.ts';
-import { addMs, createScenarioWithRule, inJanuary } from '../../test/time-driven.ts';
+import { addMs, createScenarioWithRule, createJanuaryTime } from '../../test/time-driven.ts';
 
 const box = { container_number: CONTAINER_A };
 
@@ -9,10 +9,10 @@ describe('off_route', () => {
   const gatedOut = (location: string, fields: Partial<ShipmentFields> = {}): Scenario => {
     const scenario = createScenarioWithRule('off_route');
     scenario.places = journeyPlaces;
-    scenario.upsert({ destination_port: 'NLRTM', container_numbers: [CONTAINER_A], ...fields });
-    scenario.at(inJanuary(20));
-    scenario.post('discharged', inJanuary(10), { location, ...box });
-    scenario.post('gated_out', inJanuary(11), { location, ...box });
+    scenario.upsertShipment({ destination_port: 'NLRTM', container_numbers: [CONTAINER_A], ...fields });
+    scenario.atTime(createJanuaryTime(20));
+    scenario.postMilestone('discharged', createJanuaryTime(10), { location, ...box });
+    scenario.postMilestone('gated_out', createJanuaryTime(11), { location, ...box });
     return scenario;
   };
   const open = [`off_route ${CONTAINER_A} open`];
@@ -45,24 +45,24 @@ describe('off_route', () => {
     ['vessel_arrived', 'NLRTM'],
   ])('is resolved by %s at %s', (code, location) => {
     const scenario = gatedOut('USNYC');
-    scenario.post(code, inJanuary(13), { location, ...box });
+    scenario.postMilestone(code, createJanuaryTime(13), { location, ...box });
     expect(scenario.exceptions).toEqual(cleared);
   });
 
   it.each([
-    ['a ship that sails on after the discharge', 'vessel_departed', 'USNYC', inJanuary(13)],
-    ['an arrival elsewhere', 'vessel_arrived', 'USORF', inJanuary(13)],
-    ['a movement dated before the gate-out', 'loaded_on_vessel', 'USNYC', inJanuary(10)],
-    ['a milestone without movement', 'customs_hold', 'USNYC', inJanuary(13)],
+    ['a ship that sails on after the discharge', 'vessel_departed', 'USNYC', createJanuaryTime(13)],
+    ['an arrival elsewhere', 'vessel_arrived', 'USORF', createJanuaryTime(13)],
+    ['a movement dated before the gate-out', 'loaded_on_vessel', 'USNYC', createJanuaryTime(10)],
+    ['a milestone without movement', 'customs_hold', 'USNYC', createJanuaryTime(13)],
   ])('is not resolved by %s', (_, code, location, time) => {
     const scenario = gatedOut('USNYC');
-    scenario.post(code, time, { location, ...box });
+    scenario.postMilestone(code, time, { location, ...box });
     expect(scenario.exceptions).toEqual(open);
   });
 
   it('is resolved when the route is changed', () => {
     const scenario = gatedOut('USNYC');
-    scenario.patch({ destination_port: 'USNYC' });
+    scenario.patchShipment({ destination_port: 'USNYC' });
     expect(scenario.exceptions).toEqual(cleared);
   });
 
@@ -76,8 +76,8 @@ describe.each([
   ['freight_hold', 'freight_released', 'terminal_released'],
 ] as const)('%s', (type, release, otherRelease) => {
   const held = (fields: Partial<ShipmentFields> = {}): Scenario => {
-    const scenario = createScenarioWithRule(type, fields).at(inJanuary(20));
-    scenario.post(type, inJanuary(10));
+    const scenario = createScenarioWithRule(type, fields).atTime(createJanuaryTime(20));
+    scenario.postMilestone(type, createJanuaryTime(10));
     return scenario;
   };
 
@@ -88,45 +88,48 @@ describe.each([
   });
 
   it(`is resolved by ${release} at the same time or later`, () => {
-    for (const time of [inJanuary(10), inJanuary(12)]) {
+    for (const time of [createJanuaryTime(10), createJanuaryTime(12)]) {
       const scenario = held();
-      scenario.post(release, time);
+      scenario.postMilestone(release, time);
       expect(scenario.exceptions).toEqual([`${type} resolved auto_cleared`]);
     }
   });
 
   it('is not resolved by an earlier release, the release of another hold, or a departure', () => {
     const scenario = held();
-    scenario.post(release, addMs(inJanuary(10), -1));
-    scenario.post(otherRelease, inJanuary(12));
-    scenario.post('vessel_departed', inJanuary(12), { location: 'CNSHA' });
+    scenario.postMilestone(release, addMs(createJanuaryTime(10), -1));
+    scenario.postMilestone(otherRelease, createJanuaryTime(12));
+    scenario.postMilestone('vessel_departed', createJanuaryTime(12), { location: 'CNSHA' });
     expect(scenario.exceptions).toEqual([`${type} open`]);
   });
 
   it('does not open if the release was recorded first', () => {
-    const scenario = createScenarioWithRule(type).at(inJanuary(20));
-    scenario.post(release, inJanuary(12));
-    scenario.post(type, inJanuary(10));
+    const scenario = createScenarioWithRule(type).atTime(createJanuaryTime(20));
+    scenario.postMilestone(release, createJanuaryTime(12));
+    scenario.postMilestone(type, createJanuaryTime(10));
     expect(scenario.exceptions).toEqual([]);
   });
 
   it('opens again with a hold after the release', () => {
     const scenario = held();
-    scenario.post(release, inJanuary(12));
-    scenario.post(type, inJanuary(13));
+    scenario.postMilestone(release, createJanuaryTime(12));
+    scenario.postMilestone(type, createJanuaryTime(13));
     expect(scenario.exceptions).toEqual([`${type} resolved auto_cleared`, `${type} open`]);
   });
 
   it('is resolved by the delivery', () => {
     const scenario = held();
-    scenario.post('delivered', inJanuary(12));
+    scenario.postMilestone('delivered', createJanuaryTime(12));
     expect(scenario.exceptions).toEqual([`${type} resolved auto_cleared`]);
   });
 
   it('stays open for the container that was not released', () => {
-    const scenario = createScenarioWithRule(type, { container_numbers: [CONTAINER_A, CONTAINER_B] }).at(inJanuary(20));
-    for (const container_number of [CONTAINER_A, CONTAINER_B]) scenario.post(type, inJanuary(10), { container_number });
-    scenario.post(release, inJanuary(12), box);
+    const scenario = createScenarioWithRule(type, { container_numbers: [CONTAINER_A, CONTAINER_B] }).atTime(
+      createJanuaryTime(20),
+    );
+    for (const container_number of [CONTAINER_A, CONTAINER_B])
+      scenario.postMilestone(type, createJanuaryTime(10), { container_number });
+    scenario.postMilestone(release, createJanuaryTime(12), box);
     expect(scenario.exceptions).toEqual([
       `${type} ${CONTAINER_A} resolved auto_cleared`,
       `${type} ${CONTAINER_B} open`,
@@ -141,8 +144,8 @@ describe('return_to_sender', () => {
       origin_port: null,
       destination_port: null,
     });
-    scenario.at(inJanuary(20)).post('out_for_delivery', inJanuary(9));
-    scenario.post('return_started', inJanuary(10));
+    scenario.atTime(createJanuaryTime(20)).postMilestone('out_for_delivery', createJanuaryTime(9));
+    scenario.postMilestone('return_started', createJanuaryTime(10));
     return scenario;
   };
 
@@ -154,22 +157,22 @@ describe('return_to_sender', () => {
 
   it('is resolved by a delivery after the start, which counts as the return', () => {
     const scenario = returning();
-    scenario.post('delivered', inJanuary(12));
+    scenario.postMilestone('delivered', createJanuaryTime(12));
     expect(scenario.exceptions).toEqual(['return_to_sender resolved auto_cleared']);
     expect(scenario.record.status).toBe('returned');
   });
 
   it('is not resolved by a checkpoint or a new delivery run', () => {
     const scenario = returning();
-    scenario.post('in_transit_checkpoint', inJanuary(11));
-    scenario.post('out_for_delivery', inJanuary(12));
+    scenario.postMilestone('in_transit_checkpoint', createJanuaryTime(11));
+    scenario.postMilestone('out_for_delivery', createJanuaryTime(12));
     expect(scenario.exceptions).toEqual(['return_to_sender open']);
   });
 
   it('is resolved when the start is retracted', () => {
     const scenario = returning();
     const start = scenario.state?.timeline.find(({ milestone }) => milestone.code === 'return_started');
-    scenario.retract({ id: start?.milestone.id ?? '' });
+    scenario.retractMilestone({ id: start?.milestone.id ?? '' });
     expect(scenario.open).toEqual([]);
     expect(scenario.record.status).toBe('out_for_delivery');
   });

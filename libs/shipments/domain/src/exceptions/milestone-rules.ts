@@ -67,7 +67,7 @@ export const terminalHoldRule = forEachOpeningMilestone(
 );
 export const freightHoldRule = forEachOpeningMilestone('freight_hold', createHoldRule('freight', 'freightReleased'));
 export const deliveryFailedRule = forEachOpeningMilestone('delivery_failed', findFailedDelivery);
-export const returnToSenderRule = forEachOpeningMilestone('return_to_sender', findReturn);
+export const returnToSenderRule = forEachOpeningMilestone('return_to_sender', findUnfinishedReturn);
 
 /**
  * Returns a hold or inspection without a clearance dated at or after it. Before the first departure, an export
@@ -120,7 +120,7 @@ function createHoldRule(
   };
 }
 
-function findReturn({ milestone }: TimelineEntry, { progress }: StatusSubject): MilestoneProblem | undefined {
+function findUnfinishedReturn({ milestone }: TimelineEntry, { progress }: StatusSubject): MilestoneProblem | undefined {
   const since = milestone.occurred_at;
   if (STATUS_RANKS[progress.status] >= STATUS_RANKS.returned) return undefined;
   return {
@@ -179,7 +179,7 @@ export const movementAfterCancelRule: FindFindings = ({ derived, timeline }) => 
     if (
       findMilestoneRules(code).movement === undefined ||
       isVesselSailingOn(entry, analysis.route) ||
-      analysis.journey.asides.has(entry) ||
+      analysis.journey.excluded.has(entry) ||
       !present.has(container_number)
     )
       continue;

@@ -11,7 +11,7 @@ import {
   DAY_MS,
   addMs,
   createScenarioWithRule,
-  inJanuary,
+  createJanuaryTime,
   createLeg,
   enableOnlyType,
   withSettings,
@@ -19,19 +19,19 @@ import {
 
 describe('the next check', () => {
   it('is at the next time that changes anything, until there is none', () => {
-    const scenario = new Scenario().at(inJanuary(1));
+    const scenario = new Scenario().atTime(createJanuaryTime(1));
     const fields = {
       mode: 'ocean',
-      etd: inJanuary(10),
-      eta: inJanuary(20),
+      etd: createJanuaryTime(10),
+      eta: createJanuaryTime(20),
       container_numbers: [CONTAINER_A, CONTAINER_B],
     } as const;
-    scenario.upsert({ external_id: 'PO-1', origin_port: 'CNSHA', destination_port: 'DEHAM', ...fields });
+    scenario.upsertShipment({ external_id: 'PO-1', origin_port: 'CNSHA', destination_port: 'DEHAM', ...fields });
     scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-24' });
     scenario.patchContainer(CONTAINER_B, { empty_return_by: '2026-01-26' });
     const seen: string[] = [];
     for (let { state } = scenario; state?.nextCheckAt != null && seen.length < 20; { state } = scenario) {
-      const decision = scenario.at(state.nextCheckAt).check();
+      const decision = scenario.atTime(state.nextCheckAt).checkRules();
       const [open] = scenario.state?.exceptions.slice(-1) ?? [];
       const changed = decision.events.flatMap(({ data }) => ('exception' in data ? [data.exception] : []));
       expect(open).toBeDefined();
@@ -49,44 +49,44 @@ describe('the next check', () => {
       '01-25T00 demurrage_risk critical',
       '01-27T00 detention_risk critical',
     ]);
-    expect(listEventTypes(scenario.at(inJanuary(31)).check())).toEqual([]);
+    expect(listEventTypes(scenario.atTime(createJanuaryTime(31)).checkRules())).toEqual([]);
   });
 
   it('is stored with every append, and equals the result of an immediate check', () => {
-    const scenario = new Scenario().at(inJanuary(1));
+    const scenario = new Scenario().atTime(createJanuaryTime(1));
     const acts: readonly (() => unknown)[] = [
       () =>
-        scenario.upsert({
+        scenario.upsertShipment({
           external_id: 'PO-1',
           mode: 'ocean',
-          etd: inJanuary(10),
+          etd: createJanuaryTime(10),
           container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT],
         }),
-      () => scenario.upsert({ eta: inJanuary(20), destination_port: 'USLAX' }),
+      () => scenario.upsertShipment({ eta: createJanuaryTime(20), destination_port: 'USLAX' }),
       () =>
-        scenario.patch({
-          etd: inJanuary(11),
-          legs: [createLeg('CNSHA', 'SGSIN'), createLeg('SGSIN', 'USLAX', inJanuary(15))],
+        scenario.patchShipment({
+          etd: createJanuaryTime(11),
+          legs: [createLeg('CNSHA', 'SGSIN'), createLeg('SGSIN', 'USLAX', createJanuaryTime(15))],
         }),
       () => scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-24' }),
-      () => scenario.post('transshipment_discharged', inJanuary(1), { location: 'SGSIN' }),
-      () => scenario.estimate('vessel_arrived', inJanuary(22), { location: 'USLAX', external_id: 'EV-1' }),
-      () => scenario.estimate('vessel_arrived', inJanuary(23), { location: 'USLAX', external_id: 'EV-1' }),
-      () => scenario.correct(scenario.state!.timeline[0]!.milestone, { note: 'by phone' }),
-      () => scenario.openByHand('no_update'),
-      () => scenario.acknowledge(scenario.state!.exceptions.at(-1)!),
-      () => scenario.resolve(scenario.state!.exceptions.at(-1)!),
+      () => scenario.postMilestone('transshipment_discharged', createJanuaryTime(1), { location: 'SGSIN' }),
+      () => scenario.postEstimate('vessel_arrived', createJanuaryTime(22), { location: 'USLAX', external_id: 'EV-1' }),
+      () => scenario.postEstimate('vessel_arrived', createJanuaryTime(23), { location: 'USLAX', external_id: 'EV-1' }),
+      () => scenario.correctMilestone(scenario.state!.timeline[0]!.milestone, { note: 'by phone' }),
+      () => scenario.openException('no_update'),
+      () => scenario.acknowledgeException(scenario.state!.exceptions.at(-1)!),
+      () => scenario.resolveException(scenario.state!.exceptions.at(-1)!),
       () => scenario.requestUpload(),
-      () => scenario.receive(scenario.state!.documents[0]!.document),
-      () => scenario.complete(scenario.state!.documents[0]!.document),
-      () => scenario.reject(scenario.state!.documents[0]!.document),
-      () => scenario.approve(scenario.add().document),
-      () => scenario.delete(scenario.state!.documents[0]!.document),
+      () => scenario.receiveUpload(scenario.state!.documents[0]!.document),
+      () => scenario.completeUpload(scenario.state!.documents[0]!.document),
+      () => scenario.rejectDocument(scenario.state!.documents[0]!.document),
+      () => scenario.approveDocument(scenario.addDocument().document),
+      () => scenario.deleteDocument(scenario.state!.documents[0]!.document),
       () => scenario.requestUpload(),
-      () => scenario.at(inJanuary(30)).check(),
-      () => scenario.retract(scenario.state!.timeline[0]!.milestone),
-      () => scenario.cancel(),
-      () => scenario.reopen(),
+      () => scenario.atTime(createJanuaryTime(30)).checkRules(),
+      () => scenario.retractMilestone(scenario.state!.timeline[0]!.milestone),
+      () => scenario.cancelShipment(),
+      () => scenario.reopenShipment(),
     ];
     let appended = 0;
     for (const [n, act] of acts.entries()) {
@@ -95,61 +95,61 @@ describe('the next check', () => {
       const events: readonly ShipmentEvent[] = scenario.events.slice(before);
       expect([n, events.length > 0]).toEqual([n, true]);
       for (const { metadata } of events) expect(metadata.next_check_at).toBe(scenario.state?.nextCheckAt);
-      expect([n, listEventTypes(scenario.check())]).toEqual([n, []]);
+      expect([n, listEventTypes(scenario.checkRules())]).toEqual([n, []]);
       appended += events.length;
     }
     expect(scenario.events).toHaveLength(appended);
   });
 
   it('is stored again only if settings change it', () => {
-    const scenario = createScenarioWithRule('departure_overdue', { etd: inJanuary(10) });
+    const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) });
     scenario.settings = enableOnlyType('departure_overdue', { after_hours: 24 });
-    expect(listEventTypes(scenario.at(inJanuary(2)).check())).toEqual(['shipment.checked.v1']);
-    expect(scenario.state?.nextCheckAt).toBe(inJanuary(11));
-    expect(listEventTypes(scenario.check())).toEqual([]);
+    expect(listEventTypes(scenario.atTime(createJanuaryTime(2)).checkRules())).toEqual(['shipment.checked.v1']);
+    expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(11));
+    expect(listEventTypes(scenario.checkRules())).toEqual([]);
     scenario.settings = enableOnlyType('departure_overdue', { enabled: false });
-    expect(listEventTypes(scenario.check())).toEqual(['shipment.checked.v1']);
+    expect(listEventTypes(scenario.checkRules())).toEqual(['shipment.checked.v1']);
     expect(scenario.state?.nextCheckAt).toBeNull();
     scenario.settings = withSettings('departure_overdue', { after_hours: 24, severity: 'low' });
-    scenario.check();
-    expect(scenario.state?.nextCheckAt).toBe(inJanuary(11));
+    scenario.checkRules();
+    expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(11));
   });
 
   it('stores nothing if early, and reverts nothing if the clock is behind', () => {
-    const scenario = createScenarioWithRule('departure_overdue', { etd: inJanuary(10) });
-    expect(scenario.at(inJanuary(9)).check().outcome).toBe('unchanged');
-    expect(scenario.at(inJanuary(10, 12)).check().outcome).toBe('checked');
-    expect(listEventTypes(scenario.at(inJanuary(10, 11)).check())).toEqual([]);
-    scenario.upsert({ house_bill: 'HB-1' });
+    const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) });
+    expect(scenario.atTime(createJanuaryTime(9)).checkRules().outcome).toBe('unchanged');
+    expect(scenario.atTime(createJanuaryTime(10, 12)).checkRules().outcome).toBe('checked');
+    expect(listEventTypes(scenario.atTime(createJanuaryTime(10, 11)).checkRules())).toEqual([]);
+    scenario.upsertShipment({ house_bill: 'HB-1' });
     expect(scenario.exceptions).toEqual(['departure_overdue open']);
   });
 
   it('does not open exceptions again that a clock ahead by an hour opened', () => {
     const scenario = createScenarioWithRule('no_update', {});
-    scenario.at(inJanuary(8, 1)).check();
+    scenario.atTime(createJanuaryTime(8, 1)).checkRules();
     expect(scenario.open).toEqual(['no_update']);
-    expect(listEventTypes(scenario.at(inJanuary(8)).check())).toEqual([]);
-    scenario.at(inJanuary(8, 2)).post('gated_in');
+    expect(listEventTypes(scenario.atTime(createJanuaryTime(8)).checkRules())).toEqual([]);
+    scenario.atTime(createJanuaryTime(8, 2)).postMilestone('gated_in');
     expect(scenario.exceptions).toEqual(['no_update resolved auto_cleared']);
-    expect(scenario.state?.nextCheckAt).toBe(addMs(inJanuary(8, 2), 7 * DAY_MS));
+    expect(scenario.state?.nextCheckAt).toBe(addMs(createJanuaryTime(8, 2), 7 * DAY_MS));
   });
 
   it('ignores exceptions that a person opened or resolved', () => {
-    const scenario = createScenarioWithRule('departure_overdue', { etd: inJanuary(10) });
-    scenario.openByHand('departure_overdue');
+    const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) });
+    scenario.openException('departure_overdue');
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.at(inJanuary(12)).resolve(scenario.state!.exceptions[0]!);
+    scenario.atTime(createJanuaryTime(12)).resolveException(scenario.state!.exceptions[0]!);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.patch({ etd: inJanuary(14) });
-    expect(scenario.state?.nextCheckAt).toBe(inJanuary(14, 12));
-    scenario.at(inJanuary(14, 12)).check();
+    scenario.patchShipment({ etd: createJanuaryTime(14) });
+    expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(14, 12));
+    scenario.atTime(createJanuaryTime(14, 12)).checkRules();
     expect(scenario.exceptions).toEqual(['departure_overdue resolved fixed', 'departure_overdue open']);
   });
 
   it('is absent with 500 exceptions, because no more can open', () => {
-    const scenario = createScenarioWithRule('departure_overdue', { etd: inJanuary(10) });
+    const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) });
     const opened = scenario
-      .openByHand('other')
+      .openException('other')
       .events.flatMap(({ data }) => ('exception' in data ? data.exception : []));
     const { state } = scenario;
     if (state === undefined) throw new Error('there is no shipment');
@@ -157,28 +157,28 @@ describe('the next check', () => {
       ...state,
       exceptions: Array.from({ length: 500 }, (_, n) => ({ ...opened[0]!, id: `exc_${n}` })),
     };
-    expect(listEventTypes(scenario.at(inJanuary(11)).check())).toEqual(['shipment.checked.v1']);
+    expect(listEventTypes(scenario.atTime(createJanuaryTime(11)).checkRules())).toEqual(['shipment.checked.v1']);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(listEventTypes(scenario.check())).toEqual([]);
+    expect(listEventTypes(scenario.checkRules())).toEqual([]);
   });
 
   it('is due when the condition of a resolved exception returns', () => {
     const scenario = new Scenario();
-    scenario.at(day(1)).upsert({ house_bill: 'HB-1', mode: 'air', etd: day(2) });
-    scenario.at(day(5)).post('flight_departed', day(3));
-    scenario.at(day(8)).check();
+    scenario.atTime(day(1)).upsertShipment({ house_bill: 'HB-1', mode: 'air', etd: day(2) });
+    scenario.atTime(day(5)).postMilestone('flight_departed', day(3));
+    scenario.atTime(day(8)).checkRules();
     expect(scenario.open).toEqual(['no_update']);
 
-    scenario.at(day(9)).post('in_transit_checkpoint');
+    scenario.atTime(day(9)).postMilestone('in_transit_checkpoint');
     expect(scenario.open).toEqual([]);
     expect(scenario.state?.nextCheckAt).toBe(day(11));
   });
 
   it('is updated by a write that only stores an external_id', () => {
     const scenario = new Scenario();
-    scenario.at(day(1)).upsert({ house_bill: 'HB-1', mode: 'air', etd: day(2) });
-    scenario.at(day(5)).post('flight_departed', day(3), { source: 'carrier' });
-    scenario.at(day(8)).post('flight_departed', day(3), { source: 'carrier', external_id: 'EV-1' });
+    scenario.atTime(day(1)).upsertShipment({ house_bill: 'HB-1', mode: 'air', etd: day(2) });
+    scenario.atTime(day(5)).postMilestone('flight_departed', day(3), { source: 'carrier' });
+    scenario.atTime(day(8)).postMilestone('flight_departed', day(3), { source: 'carrier', external_id: 'EV-1' });
     expect(scenario.open).toEqual(['no_update']);
     expect(scenario.state?.nextCheckAt).toBeNull();
   });

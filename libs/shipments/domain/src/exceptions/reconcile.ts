@@ -17,7 +17,13 @@ import { findDescriptor, type ShipmentEventBody } from '../events/stored-events.
 import { applyDocumentChanges } from '../evolve.ts';
 import { AppendBudget } from './append-budget.ts';
 import { EXCEPTION_RULES } from './exception-rules.ts';
-import { type Finding, computeEarliestDueTime, findHighestSeverity, type Rule, type RuleFacts } from './rule.ts';
+import {
+  type Finding,
+  computeEarliestDueTime,
+  findHighestSeverity,
+  type Rule,
+  type ExceptionRuleInputs,
+} from './rule.ts';
 import type { DocumentState, ShipmentState, TimelineEntry } from '../state.ts';
 import { createSupersededEvents } from '../superseded-events.ts';
 
@@ -55,14 +61,14 @@ export function reconcileExceptions(
   const lastNewsAt = isNews ? chooseLatestTime(occasion.at, before?.lastNewsAt ?? '') : (before?.lastNewsAt ?? null);
   const documents = applyDocumentChanges(before?.documents ?? [], decided.events);
   const findings = collectFindings({ ...decided, lastNewsAt, documents, places: occasion.places }, occasion.settings);
-  return new Reconciliation(before, decided, occasion, findings).toReconciled(documents);
+  return new Reconciliation(before, decided, occasion, findings).reconcileAll(documents);
 }
 
 /**
  * Appends changes of derived fields and of exceptions to the events of a command that changes no milestones or times.
  * @param after state after the events, before derived fields are updated
  */
-export function addConsequences(
+export function addDerivedEvents(
   at: Timestamp,
   after: ShipmentState,
   events: readonly ShipmentEventBody[],
@@ -77,7 +83,7 @@ export function addConsequences(
 
 /** Returns the findings of all enabled rules, by exception type and container. */
 export function collectFindings(
-  known: Omit<RuleFacts, 'requiredDocuments'>,
+  known: Omit<ExceptionRuleInputs, 'requiredDocuments'>,
   { exceptions, required_documents: requiredDocuments }: RuleSettings,
 ): Map<string, RuleFinding> {
   const facts = { ...known, requiredDocuments };
@@ -117,7 +123,11 @@ function problemExistsAt({ opens_at }: Finding, now: Timestamp): boolean {
  * Returns true if a person resolved the exception of the finding and the problem is not worse since then. No new
  * exception opens in this case.
  */
-export function isSuppressed(exception: ShipmentException, { finding }: RuleFinding, now: Timestamp): boolean {
+export function isSuppressedByResolution(
+  exception: ShipmentException,
+  { finding }: RuleFinding,
+  now: Timestamp,
+): boolean {
   const { resolution, metrics } = exception;
   return isResolvedByPerson(resolution) && problemExistsAt(finding, now) && finding.isGraverThan?.(metrics) !== true;
 }
@@ -150,7 +160,7 @@ class Reconciliation {
     this.open = record.open_exceptions_count;
   }
 
-  toReconciled(documents: readonly DocumentState[]): Reconciled {
+  reconcileAll(documents: readonly DocumentState[]): Reconciled {
     const { expired, next } = createExpiryEvents(documents, this.now);
     this.events.push(...createSupersededEvents(this.decided.derived, this.decided), ...expired);
     this.scheduleNextCheck(next);
@@ -182,7 +192,7 @@ class Reconciliation {
     // An earlier resolved exception already suppresses the finding.
     if (this.kept.has(key)) return;
     const found = this.findings.get(key);
-    if (found !== undefined && isSuppressed(exception, found, this.now)) {
+    if (found !== undefined && isSuppressedByResolution(exception, found, this.now)) {
       this.kept.add(key);
       this.findings.delete(key);
     } else if (!this.isCancelled || rule.afterCancel === true) {

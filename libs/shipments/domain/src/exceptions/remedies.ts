@@ -10,7 +10,7 @@ import {
 } from '@tracking/contracts';
 import { type ContainerProgress, findLatestTime } from '../container-progress.ts';
 import type { DerivedShipment, StatusSubject } from '../derive.ts';
-import { findMeaningOfCode, isDeparture, isSailing } from '../milestone-meaning.ts';
+import { findMeaningOfCode, isDeparture, isVesselDeparture } from '../milestone-meaning.ts';
 import { STATUS_RANKS, TIME_BEFORE_ALL } from '../milestone-summary.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
@@ -52,7 +52,7 @@ export function listRemedyMilestones(remedies: readonly Remedy[], route: Route):
  * attempt also completes the step.
  * @param summaries milestones of the goods, if a departure completes the step
  */
-export function resolveByStep(
+export function resolveByStatusMilestones(
   status: ShipmentStatus,
   from: Timestamp | null,
   route: Route,
@@ -82,7 +82,7 @@ export function resolveByEmptyReturn(
 
 /** Returns true if a departure with the rules can be that of a ship that sails on without the goods. */
 export function canSailOn(summaries: StatusSubject['summaries'], rules: MilestoneRules): boolean {
-  return isSailing(rules) && summaries.some(({ isDischarged }) => isDischarged);
+  return isVesselDeparture(rules) && summaries.some(({ isDischarged }) => isDischarged);
 }
 
 /** Returns the milestones that revoke cancellations: confirmations dated after the last cancellation. */
@@ -95,17 +95,17 @@ export function listRevokingMilestones(cancellations: readonly TimelineEntry[]):
 }
 
 export function resolveByMilestone(milestones: Milestones): ResolvedBy {
-  return { ...NO_CONDITIONS, by: 'milestone', ...milestones };
+  return { ...NO_RESOLUTION_CONDITIONS, by: 'milestone', ...milestones };
 }
 
 /** Returns a resolution by correcting or retracting one of the milestones. */
 export function resolveByCorrectionOf(...entries: readonly TimelineEntry[]): ResolvedBy {
-  return { ...NO_CONDITIONS, by: 'correction', milestone_ids: entries.map(({ milestone }) => milestone.id) };
+  return { ...NO_RESOLUTION_CONDITIONS, by: 'correction', milestone_ids: entries.map(({ milestone }) => milestone.id) };
 }
 
 /** Returns a resolution by changing one of the given fields of the shipment or container. */
 export function resolveByChangeOf(...fields: readonly string[]): ResolvedBy {
-  return { ...NO_CONDITIONS, by: 'field_changed', fields };
+  return { ...NO_RESOLUTION_CONDITIONS, by: 'field_changed', fields };
 }
 
 /** Returns a resolution by documents, one of each type. */
@@ -113,14 +113,14 @@ export function resolveByDocuments(
   by: 'document_uploaded' | 'document_approved',
   types: readonly DocumentType[],
 ): ResolvedBy {
-  return { ...NO_CONDITIONS, by, document_types: types };
+  return { ...NO_RESOLUTION_CONDITIONS, by, document_types: types };
 }
 
-const NO_CONDITIONS = { codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] };
+const NO_RESOLUTION_CONDITIONS = { codes: [], occurred_from: null, milestone_ids: [], fields: [], document_types: [] };
 /** Resolution by a new milestone of any classifier, or by a changed ETA. */
-export const RESOLVED_BY_NEWS: ResolvedBy = { ...NO_CONDITIONS, by: 'news' };
-export const RESOLVED_BY_REOPENING: ResolvedBy = { ...NO_CONDITIONS, by: 'cancellation_taken_back' };
-export const RESOLVED_BY_REMOVING_CONTAINER: ResolvedBy = { ...NO_CONDITIONS, by: 'container_taken_off' };
+export const RESOLVED_BY_NEW_INFORMATION: ResolvedBy = { ...NO_RESOLUTION_CONDITIONS, by: 'news' };
+export const RESOLVED_BY_REOPENING: ResolvedBy = { ...NO_RESOLUTION_CONDITIONS, by: 'cancellation_taken_back' };
+export const RESOLVED_BY_REMOVING_CONTAINER: ResolvedBy = { ...NO_RESOLUTION_CONDITIONS, by: 'container_taken_off' };
 
 // Feeds skip steps, so a milestone with the step's status or a later one completes a step.
 // A delivery attempt also completes a step, although it does not affect the status.
@@ -147,7 +147,7 @@ export function isDelivered({ status }: Pick<ContainerProgress, 'status'>): bool
 }
 
 /** Returns true if the container was returned, empty or with the goods. */
-export function isReturned({ status }: Pick<ContainerProgress, 'status'>): boolean {
+export function isContainerReturned({ status }: Pick<ContainerProgress, 'status'>): boolean {
   return STATUS_RANKS[status] >= STATUS_RANKS.completed;
 }
 

@@ -16,7 +16,7 @@ import type { DerivedShipment, StatusSubject } from '../derive.ts';
 import type { DocumentState, TimelineEntry } from '../state.ts';
 
 /** Inputs of the exception rules. */
-export interface RuleFacts {
+export interface ExceptionRuleInputs {
   readonly derived: DerivedShipment;
   readonly timeline: readonly TimelineEntry[];
   /** Time when the last milestone or estimated arrival was received; null if none was received. */
@@ -70,7 +70,7 @@ export interface Rule {
   /** True for rules about cancelled shipments. All other rules are off while a shipment is cancelled. */
   readonly afterCancel?: true;
   /** Returns the findings of the rule: at most one per container, or one for the shipment. */
-  readonly find: (facts: RuleFacts, settings: ExceptionSettings) => readonly Finding[];
+  readonly find: (facts: ExceptionRuleInputs, settings: ExceptionSettings) => readonly Finding[];
 }
 
 export type FindFindings = Rule['find'];
@@ -78,7 +78,7 @@ export type FindFindings = Rule['find'];
 /** A rule that runs for each container, or once for a shipment without containers. */
 type SubjectRule = (
   subject: StatusSubject & { readonly container: Container | undefined },
-  facts: RuleFacts,
+  facts: ExceptionRuleInputs,
   settings: ExceptionSettings,
 ) => Omit<Finding, 'container_number'> | undefined;
 

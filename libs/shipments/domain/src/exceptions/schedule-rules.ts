@@ -13,12 +13,12 @@ import {
   computeEarliestDueTime,
 } from './rule.ts';
 import {
-  RESOLVED_BY_NEWS,
+  RESOLVED_BY_NEW_INFORMATION,
   resolveByChangeOf,
   hasArrived,
   hasDeparted,
   isDelivered,
-  resolveByStep,
+  resolveByStatusMilestones,
 } from './remedies.ts';
 
 /** Hours of delay above which the severity is at least `high`, regardless of the workspace's settings. */
@@ -48,7 +48,7 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
       detail: `The ETA ${day ?? eta} is ${slip_hours} hours past the original ${original.day ?? original_eta}.`,
       ...(slip > HIGH_SEVERITY_HOURS * HOUR_MS && { severity: 'high' as const }),
       metrics: { slip_hours, eta, original_eta },
-      isGraverThan: (resolved) => slip - readSlip(resolved, isByTime) >= REOPEN_GROWTH_HOURS * HOUR_MS,
+      isGraverThan: (resolved) => slip - readSlipMs(resolved, isByTime) >= REOPEN_GROWTH_HOURS * HOUR_MS,
       resolvedBy: () => [resolveByArrival(derived), resolveByChangeOf('eta', 'original_eta')],
     },
   ];
@@ -59,9 +59,11 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
  * opened.
  * @param isByTime true to compute it from the times, because the hours are rounded
  */
-function readSlip({ slip_hours, eta, original_eta }: NonNullable<Finding['metrics']>, isByTime: boolean): number {
+function readSlipMs({ slip_hours, eta, original_eta }: NonNullable<Finding['metrics']>, isByTime: boolean): number {
   if (!isByTime) return typeof slip_hours === 'number' ? slip_hours * HOUR_MS : Number.NaN;
-  return typeof eta === 'string' && typeof original_eta === 'string' ? subtractTimes(original_eta, eta) : Number.NaN;
+  return typeof eta === 'string' && typeof original_eta === 'string'
+    ? computeDifferenceMs(original_eta, eta)
+    : Number.NaN;
 }
 
 export const departureOverdueRule: FindFindings = ({ derived }, settings) => {
@@ -118,7 +120,7 @@ export const noUpdateRule: FindFindings = ({ derived, lastNewsAt }, settings) =>
       detail: `Neither a milestone nor another ETA since ${silent_since}.`,
       opens_at: eta !== null && isAtSea(derived) ? chooseLatestTime(expected, eta) : expected,
       metrics: { silent_since, heard_at: lastNewsAt },
-      resolvedBy: () => [RESOLVED_BY_NEWS, resolveByChangeOf('etd')],
+      resolvedBy: () => [RESOLVED_BY_NEW_INFORMATION, resolveByChangeOf('etd')],
     },
   ];
 };
@@ -129,7 +131,7 @@ function isAtSea(derived: DerivedShipment): boolean {
 
 function resolveByDeparture({ analysis, subjects }: DerivedShipment): ResolvedBy {
   const summaries = subjects.flatMap((subject) => subject.summaries);
-  return resolveByStep('in_transit', null, analysis.route, summaries);
+  return resolveByStatusMilestones('in_transit', null, analysis.route, summaries);
 }
 
 /** Arrivals before the last movement elsewhere happened at stops on the way, so they are ignored. */
@@ -139,9 +141,9 @@ function resolveByArrival({ analysis, subjects }: DerivedShipment): ResolvedBy {
     chooseLatestTime(points.moved, findNextTime(chooseLatestTime(points.unavailable, points.returning))),
   );
   const since = chooseLatestTime(departed, ...moved);
-  return resolveByStep('arrived', since === '' ? null : since, analysis.route);
+  return resolveByStatusMilestones('arrived', since === '' ? null : since, analysis.route);
 }
 
-function subtractTimes(from: Timestamp, to: Timestamp): number {
+function computeDifferenceMs(from: Timestamp, to: Timestamp): number {
   return Date.parse(to) - Date.parse(from);
 }

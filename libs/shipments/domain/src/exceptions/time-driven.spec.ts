@@ -13,22 +13,22 @@ import {
   REQUIRED_DOCUMENT_TYPES,
   addMs,
   createScenarioWithRule,
-  inJanuary,
+  createJanuaryTime,
   createLeg,
   enableOnlyType,
 } from '../../test/time-driven.ts';
 import { explainShipment } from '../explanation.ts';
 
 const viaSingapore = (etd: Timestamp | null) => [
-  createLeg('CNSHA', 'SGSIN', inJanuary(2)),
+  createLeg('CNSHA', 'SGSIN', createJanuaryTime(2)),
   createLeg('SGSIN', 'USLAX', etd),
 ];
 
 type Act = (scenario: Scenario) => unknown;
 const posts = (...codes: string[]): Readonly<Record<string, Act>> =>
-  Object.fromEntries(codes.map((code) => [code, (scenario) => scenario.post(code)]));
+  Object.fromEntries(codes.map((code) => [code, (scenario) => scenario.postMilestone(code)]));
 const retractAll: Act = (scenario) =>
-  scenario.state?.timeline.forEach(({ milestone }) => milestone.retracted_at ?? scenario.retract(milestone));
+  scenario.state?.timeline.forEach(({ milestone }) => milestone.retracted_at ?? scenario.retractMilestone(milestone));
 
 interface Row {
   readonly type: AutomaticExceptionType;
@@ -53,48 +53,49 @@ const ROWS: readonly Row[] = [
   {
     type: 'departure_overdue',
     name: '12 h past the ETD',
-    given: (created) => createScenarioWithRule('departure_overdue', { etd: inJanuary(10) }, created),
-    opens: inJanuary(10, 12),
+    given: (created) => createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) }, created),
+    opens: createJanuaryTime(10, 12),
     severity: 'medium',
-    worsens: { at: inJanuary(12), severity: 'high' },
-    metrics: { etd: inJanuary(10) },
+    worsens: { at: createJanuaryTime(12), severity: 'high' },
+    metrics: { etd: createJanuaryTime(10) },
     resolvedBy: {
       ...posts('vessel_departed', 'rail_departed', 'in_transit_checkpoint', 'delivered', 'returned_to_shipper'),
       ...arrived,
-      'another ETD': (scenario) => scenario.patch({ etd: inJanuary(25) }),
-      'an estimated departure': (scenario) => scenario.estimate('vessel_departed', inJanuary(25)),
-      'no ETD': (scenario) => scenario.patch({ etd: null }),
+      'another ETD': (scenario) => scenario.patchShipment({ etd: createJanuaryTime(25) }),
+      'an estimated departure': (scenario) => scenario.postEstimate('vessel_departed', createJanuaryTime(25)),
+      'no ETD': (scenario) => scenario.patchShipment({ etd: null }),
     },
   },
   {
     type: 'arrival_overdue',
     name: '12 h past the ETA',
-    given: (created) => createScenarioWithRule('arrival_overdue', { eta: inJanuary(20) }, created),
-    opens: inJanuary(20, 12),
+    given: (created) => createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(20) }, created),
+    opens: createJanuaryTime(20, 12),
     severity: 'medium',
-    worsens: { at: inJanuary(22), severity: 'high' },
-    metrics: { eta: inJanuary(20) },
+    worsens: { at: createJanuaryTime(22), severity: 'high' },
+    metrics: { eta: createJanuaryTime(20) },
     resolvedBy: {
       ...posts('delivered', 'rail_unloaded', 'arrived_at_destination', 'empty_returned'),
       ...arrived,
-      'another ETA': (scenario) => scenario.patch({ eta: inJanuary(30) }),
-      'an estimated arrival': (scenario) => scenario.estimate('vessel_arrived', inJanuary(30)),
-      'no ETA': (scenario) => scenario.patch({ eta: null }),
+      'another ETA': (scenario) => scenario.patchShipment({ eta: createJanuaryTime(30) }),
+      'an estimated arrival': (scenario) => scenario.postEstimate('vessel_arrived', createJanuaryTime(30)),
+      'no ETA': (scenario) => scenario.patchShipment({ eta: null }),
     },
   },
   {
     type: 'no_update',
     name: '7 d past the ETD',
-    given: (created) => createScenarioWithRule('no_update', { etd: inJanuary(5) }, created),
-    opens: inJanuary(12),
+    given: (created) => createScenarioWithRule('no_update', { etd: createJanuaryTime(5) }, created),
+    opens: createJanuaryTime(12),
     severity: 'low',
-    metrics: { silent_since: inJanuary(5), heard_at: null },
+    metrics: { silent_since: createJanuaryTime(5), heard_at: null },
     resolvedBy: {
       ...posts('gated_in', 'customs_hold', 'delivered'),
-      'a planned milestone': (scenario) => scenario.post('gated_in', inJanuary(20), { classifier: 'planned' }),
-      'an estimate': (scenario) => scenario.estimate('gated_in', inJanuary(20)),
-      'an ETA': (scenario) => scenario.patch({ eta: inJanuary(30) }),
-      'another ETD': (scenario) => scenario.patch({ etd: inJanuary(20) }),
+      'a planned milestone': (scenario) =>
+        scenario.postMilestone('gated_in', createJanuaryTime(20), { classifier: 'planned' }),
+      'an estimate': (scenario) => scenario.postEstimate('gated_in', createJanuaryTime(20)),
+      'an ETA': (scenario) => scenario.patchShipment({ eta: createJanuaryTime(30) }),
+      'another ETD': (scenario) => scenario.patchShipment({ etd: createJanuaryTime(20) }),
     },
   },
   {
@@ -103,27 +104,27 @@ const ROWS: readonly Row[] = [
     given: (created) => {
       const scenario = createScenarioWithRule(
         'missed_connection',
-        { container_numbers: [CONTAINER_A], legs: viaSingapore(inJanuary(9)) },
+        { container_numbers: [CONTAINER_A], legs: viaSingapore(createJanuaryTime(9)) },
         created,
       );
       scenario
-        .at(chooseLatestTime(created, inJanuary(6)))
-        .post('transshipment_discharged', inJanuary(6), { location: 'SGSIN', ...box });
+        .atTime(chooseLatestTime(created, createJanuaryTime(6)))
+        .postMilestone('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN', ...box });
       return scenario;
     },
     container: CONTAINER_A,
-    opens: inJanuary(9, 12),
+    opens: createJanuaryTime(9, 12),
     severity: 'high',
-    metrics: { location: 'SGSIN', arrived_at: inJanuary(6), next_etd: inJanuary(9) },
+    metrics: { location: 'SGSIN', arrived_at: createJanuaryTime(6), next_etd: createJanuaryTime(9) },
     resolvedBy: {
       ...posts('transshipment_loaded', 'loaded_on_vessel', 'rail_loaded'),
       ...posts('in_transit_checkpoint', 'border_crossed', 'delivered'),
       ...arrived,
-      'another ETD': (scenario) => scenario.patch({ legs: viaSingapore(inJanuary(29)) }),
+      'another ETD': (scenario) => scenario.patchShipment({ legs: viaSingapore(createJanuaryTime(29)) }),
       'an estimated departure': (scenario) =>
-        scenario.estimate('transshipment_departed', inJanuary(29), { location: 'SGSIN' }),
+        scenario.postEstimate('transshipment_departed', createJanuaryTime(29), { location: 'SGSIN' }),
       retraction: retractAll,
-      'the container taken off': (scenario) => scenario.upsert({ container_numbers: [CONTAINER_B] }),
+      'the container taken off': (scenario) => scenario.upsertShipment({ container_numbers: [CONTAINER_B] }),
     },
   },
   {
@@ -135,18 +136,18 @@ const ROWS: readonly Row[] = [
         { container_numbers: [CONTAINER_A], legs: viaSingapore(null) },
         created,
       );
-      scenario.at(chooseLatestTime(created, inJanuary(6)));
-      scenario.post('vessel_arrived', inJanuary(4), { location: 'SGSIN', ...box });
-      scenario.post('discharged', inJanuary(6), { location: 'SGSIN', ...box });
+      scenario.atTime(chooseLatestTime(created, createJanuaryTime(6)));
+      scenario.postMilestone('vessel_arrived', createJanuaryTime(4), { location: 'SGSIN', ...box });
+      scenario.postMilestone('discharged', createJanuaryTime(6), { location: 'SGSIN', ...box });
       return scenario;
     },
     container: CONTAINER_A,
-    opens: inJanuary(14),
+    opens: createJanuaryTime(14),
     severity: 'high',
-    metrics: { location: 'SGSIN', arrived_at: inJanuary(4), next_etd: null },
+    metrics: { location: 'SGSIN', arrived_at: createJanuaryTime(4), next_etd: null },
     resolvedBy: {
       ...posts('transshipment_loaded', 'delivered'),
-      'a later ETD': (scenario) => scenario.patch({ legs: viaSingapore(inJanuary(29)) }),
+      'a later ETD': (scenario) => scenario.patchShipment({ legs: viaSingapore(createJanuaryTime(29)) }),
       retraction: retractAll,
     },
   },
@@ -160,17 +161,17 @@ const ROWS: readonly Row[] = [
     },
     container: CONTAINER_A,
     // Los Angeles is 8 hours behind.
-    opens: inJanuary(18, 8),
-    due: inJanuary(20, 8),
+    opens: createJanuaryTime(18, 8),
+    due: createJanuaryTime(20, 8),
     severity: 'high',
-    worsens: { at: inJanuary(21, 8), severity: 'critical' },
+    worsens: { at: createJanuaryTime(21, 8), severity: 'critical' },
     metrics: { last_free_day: '2026-01-20', discharged_at: null },
     resolvedBy: {
       ...posts('gated_out', 'out_for_delivery', 'delivery_attempted', 'delivered', 'empty_returned'),
       'another day': (scenario) => scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-29' }),
       'no day': (scenario) => scenario.patchContainer(CONTAINER_A, { last_free_day: null }),
-      'a part load': (scenario) => scenario.patch({ load_type: 'lcl' }),
-      'the container taken off': (scenario) => scenario.upsert({ container_numbers: [CONTAINER_B] }),
+      'a part load': (scenario) => scenario.patchShipment({ load_type: 'lcl' }),
+      'the container taken off': (scenario) => scenario.upsertShipment({ container_numbers: [CONTAINER_B] }),
     },
   },
   {
@@ -178,18 +179,20 @@ const ROWS: readonly Row[] = [
     name: '4 d after the discharge where no day is known',
     given: (created) => {
       const scenario = createScenarioWithRule('demurrage_risk', { container_numbers: [CONTAINER_A] }, created);
-      scenario.at(chooseLatestTime(created, inJanuary(6))).post('discharged', inJanuary(6), box);
+      scenario
+        .atTime(chooseLatestTime(created, createJanuaryTime(6)))
+        .postMilestone('discharged', createJanuaryTime(6), box);
       return scenario;
     },
     container: CONTAINER_A,
-    opens: inJanuary(10),
+    opens: createJanuaryTime(10),
     severity: 'high',
-    metrics: { last_free_day: null, discharged_at: inJanuary(6) },
+    metrics: { last_free_day: null, discharged_at: createJanuaryTime(6) },
     resolvedBy: {
       ...posts('gated_out', 'delivered', 'rail_departed'),
       'a later day': (scenario) => scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-29' }),
       retraction: retractAll,
-      'a part load': (scenario) => scenario.patch({ load_type: 'lcl' }),
+      'a part load': (scenario) => scenario.patchShipment({ load_type: 'lcl' }),
     },
   },
   {
@@ -201,34 +204,34 @@ const ROWS: readonly Row[] = [
       return scenario;
     },
     container: CONTAINER_A,
-    opens: inJanuary(18, 8),
-    due: inJanuary(20, 8),
+    opens: createJanuaryTime(18, 8),
+    due: createJanuaryTime(20, 8),
     severity: 'medium',
-    worsens: { at: inJanuary(21, 8), severity: 'critical' },
+    worsens: { at: createJanuaryTime(21, 8), severity: 'critical' },
     metrics: { empty_return_by: '2026-01-20', gated_out_at: null },
     resolvedBy: {
       ...posts('empty_returned', 'returned_to_shipper'),
       'another day': (scenario) => scenario.patchContainer(CONTAINER_A, { empty_return_by: '2026-01-29' }),
       'no day': (scenario) => scenario.patchContainer(CONTAINER_A, { empty_return_by: null }),
-      'a part load': (scenario) => scenario.patch({ load_type: 'lcl' }),
-      'the container taken off': (scenario) => scenario.upsert({ container_numbers: [CONTAINER_B] }),
+      'a part load': (scenario) => scenario.patchShipment({ load_type: 'lcl' }),
+      'the container taken off': (scenario) => scenario.upsertShipment({ container_numbers: [CONTAINER_B] }),
     },
   },
   {
     type: 'missing_document',
     name: '3 d before the ETA',
-    given: (created) => createScenarioWithRule('missing_document', { eta: inJanuary(20) }, created),
-    opens: inJanuary(17),
-    due: inJanuary(20),
+    given: (created) => createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }, created),
+    opens: createJanuaryTime(17),
+    due: createJanuaryTime(20),
     severity: 'medium',
-    metrics: { missing: REQUIRED_DOCUMENT_TYPES, eta: inJanuary(20) },
+    metrics: { missing: REQUIRED_DOCUMENT_TYPES, eta: createJanuaryTime(20) },
     resolvedBy: {
-      'one of each': (scenario) => REQUIRED_DOCUMENT_TYPES.forEach((type) => scenario.add({ type })),
-      'another ETA': (scenario) => scenario.patch({ eta: inJanuary(30) }),
-      'an estimated arrival': (scenario) => scenario.estimate('vessel_arrived', inJanuary(30)),
-      'no ETA': (scenario) => scenario.patch({ eta: null }),
-      'a mode that needs none': (scenario) => scenario.patch({ mode: 'air' }),
-      'no mode': (scenario) => scenario.patch({ mode: null }),
+      'one of each': (scenario) => REQUIRED_DOCUMENT_TYPES.forEach((type) => scenario.addDocument({ type })),
+      'another ETA': (scenario) => scenario.patchShipment({ eta: createJanuaryTime(30) }),
+      'an estimated arrival': (scenario) => scenario.postEstimate('vessel_arrived', createJanuaryTime(30)),
+      'no ETA': (scenario) => scenario.patchShipment({ eta: null }),
+      'a mode that needs none': (scenario) => scenario.patchShipment({ mode: 'air' }),
+      'no mode': (scenario) => scenario.patchShipment({ mode: null }),
     },
   },
   {
@@ -236,13 +239,15 @@ const ROWS: readonly Row[] = [
     name: '10 d after the gate-out where no day is known',
     given: (created) => {
       const scenario = createScenarioWithRule('detention_risk', { container_numbers: [CONTAINER_A] }, created);
-      scenario.at(chooseLatestTime(created, inJanuary(6))).post('gated_out', inJanuary(6), box);
+      scenario
+        .atTime(chooseLatestTime(created, createJanuaryTime(6)))
+        .postMilestone('gated_out', createJanuaryTime(6), box);
       return scenario;
     },
     container: CONTAINER_A,
-    opens: inJanuary(16),
+    opens: createJanuaryTime(16),
     severity: 'medium',
-    metrics: { empty_return_by: null, gated_out_at: inJanuary(6) },
+    metrics: { empty_return_by: null, gated_out_at: createJanuaryTime(6) },
     resolvedBy: {
       ...posts('empty_returned', 'returned_to_shipper'),
       'a later day': (scenario) => scenario.patchContainer(CONTAINER_A, { empty_return_by: '2026-01-29' }),
@@ -255,8 +260,8 @@ describe.each(ROWS)('$type $name', (row) => {
   const { type, given, opens, due = opens, severity, worsens, container = null } = row;
   const told = [type, container, 'open'].filter(Boolean).join(' ');
   const opened = () => {
-    const scenario = given(CREATED_AT).at(opens);
-    scenario.check();
+    const scenario = given(CREATED_AT).atTime(opens);
+    scenario.checkRules();
     expect(scenario.exceptions).toEqual([told]);
     return scenario;
   };
@@ -265,9 +270,9 @@ describe.each(ROWS)('$type $name', (row) => {
   it('opens exactly when due, once', () => {
     const scenario = given(CREATED_AT);
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(listEventTypes(scenario.at(addMs(opens, -1)).check())).toEqual([]);
+    expect(listEventTypes(scenario.atTime(addMs(opens, -1)).checkRules())).toEqual([]);
     expect(scenario.exceptions).toEqual([]);
-    const decision = scenario.at(opens).check();
+    const decision = scenario.atTime(opens).checkRules();
     expect(listEventTypes(decision)).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({
       ...{ type, severity, container_number: container, status: 'open', rule: type, detected_by: 'system' },
@@ -275,43 +280,45 @@ describe.each(ROWS)('$type $name', (row) => {
     });
     expect(last(scenario)?.detail).toMatch(/^[A-Z].*\.$/);
     expect(scenario.state?.nextCheckAt).toBe(worsens?.at ?? null);
-    expect(listEventTypes(scenario.check())).toEqual([]);
-    expect(listEventTypes(scenario.at(addMs(opens, 1)).check())).toEqual([]);
+    expect(listEventTypes(scenario.checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.atTime(addMs(opens, 1)).checkRules())).toEqual([]);
   });
 
   it('opens with any write when due', () => {
     const scenario = given(CREATED_AT);
-    expect(listEventTypes(scenario.at(opens).upsert({ house_bill: 'HB-1' }))).toContain('exception.opened.v1');
+    expect(listEventTypes(scenario.atTime(opens).upsertShipment({ house_bill: 'HB-1' }))).toContain(
+      'exception.opened.v1',
+    );
   });
 
   if (worsens !== undefined) {
     it('gets its higher severity exactly when due', () => {
       const scenario = opened();
-      expect(listEventTypes(scenario.at(addMs(worsens.at, -1)).check())).toEqual([]);
-      expect(listEventTypes(scenario.at(worsens.at).check())).toEqual(['exception.updated.v1']);
+      expect(listEventTypes(scenario.atTime(addMs(worsens.at, -1)).checkRules())).toEqual([]);
+      expect(listEventTypes(scenario.atTime(worsens.at).checkRules())).toEqual(['exception.updated.v1']);
       expect(last(scenario)).toMatchObject({ severity: worsens.severity, opened_at: opens });
       expect(scenario.state?.nextCheckAt).toBeNull();
-      expect(listEventTypes(scenario.check())).toEqual([]);
+      expect(listEventTypes(scenario.checkRules())).toEqual([]);
     });
   }
 
   it('opens once after months without a check, with the present severity', () => {
-    const scenario = given(CREATED_AT).at(addMs(opens, 90 * DAY_MS));
-    expect(listEventTypes(scenario.check())).toEqual(['exception.opened.v1']);
+    const scenario = given(CREATED_AT).atTime(addMs(opens, 90 * DAY_MS));
+    expect(listEventTypes(scenario.checkRules())).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({ severity: worsens?.severity ?? severity });
-    expect(listEventTypes(scenario.check())).toEqual([]);
+    expect(listEventTypes(scenario.checkRules())).toEqual([]);
   });
 
   it.each(Object.entries(row.resolvedBy))('resolves by %s', (_, act) => {
-    const scenario = opened().at(addMs(opens, HOUR_MS));
+    const scenario = opened().atTime(addMs(opens, HOUR_MS));
     act(scenario);
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved auto_cleared')]);
   });
 
   it.each(Object.entries(row.resolvedBy))('%s prevents it', (_, act) => {
-    const scenario = given(CREATED_AT).at(addMs(opens, -HOUR_MS));
+    const scenario = given(CREATED_AT).atTime(addMs(opens, -HOUR_MS));
     act(scenario);
-    scenario.at(addMs(opens, 2 * HOUR_MS)).check();
+    scenario.atTime(addMs(opens, 2 * HOUR_MS)).checkRules();
     expect(scenario.open).toEqual([]);
   });
 
@@ -323,50 +330,50 @@ describe.each(ROWS)('$type $name', (row) => {
       const scenario = opened();
       scenario.settings = settings;
       const isByStop = type === 'missed_connection' && row.metrics['next_etd'] === null;
-      scenario.check();
+      scenario.checkRules();
       // The 10 days are fixed.
       if (isByStop && settings.exceptions[type].enabled) continue;
       expect(scenario.open).toEqual([]);
       scenario.settings = enableOnlyType(type);
-      scenario.check();
+      scenario.checkRules();
       expect(scenario.open).toEqual([type]);
     }
   });
 
   it('opens with the severity of the settings', () => {
     for (const set of ['low', 'critical'] as const) {
-      const scenario = given(CREATED_AT).at(opens);
+      const scenario = given(CREATED_AT).atTime(opens);
       scenario.settings = enableOnlyType(type, { severity: set });
-      scenario.check();
+      scenario.checkRules();
       expect(last(scenario)?.severity).toBe(set);
     }
   });
 
   it('stays resolved by a person, however often checked, until its condition has ended once', () => {
     const scenario = opened();
-    scenario.resolve(last(scenario)!);
+    scenario.resolveException(last(scenario)!);
     const resolved = told.replace('open', 'resolved fixed');
     expect(scenario.exceptions).toEqual([resolved]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.at(addMs(opens, 60 * DAY_MS)).check();
-    scenario.upsert({ house_bill: 'HB-1' });
+    scenario.atTime(addMs(opens, 60 * DAY_MS)).checkRules();
+    scenario.upsertShipment({ house_bill: 'HB-1' });
     expect(scenario.exceptions).toEqual([resolved]);
     expect(explainedOf(scenario, type)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
     scenario.settings = enableOnlyType(type, { enabled: false });
-    expect(listEventTypes(scenario.check())).toEqual(['exception.conditions_ended.v1']);
-    expect(listEventTypes(scenario.check())).toEqual([]);
+    expect(listEventTypes(scenario.checkRules())).toEqual(['exception.conditions_ended.v1']);
+    expect(listEventTypes(scenario.checkRules())).toEqual([]);
     scenario.settings = enableOnlyType(type);
-    scenario.check();
+    scenario.checkRules();
     expect(scenario.exceptions).toEqual([resolved, told]);
   });
 
   it('is resolved by cancelling, does not open then, and a new one opens on reopening', () => {
     const scenario = opened();
-    scenario.cancel();
+    scenario.cancelShipment();
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved shipment_cancelled')]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(listEventTypes(scenario.at(addMs(opens, 60 * DAY_MS)).check())).toEqual([]);
-    scenario.reopen();
+    expect(listEventTypes(scenario.atTime(addMs(opens, 60 * DAY_MS)).checkRules())).toEqual([]);
+    scenario.reopenShipment();
     expect(scenario.open).toEqual([type]);
   });
 
@@ -376,8 +383,8 @@ describe.each(ROWS)('$type $name', (row) => {
       const imported = given(created);
       expect(imported.exceptions).toEqual([]);
       expect(imported.state?.nextCheckAt).toBe(addMs(created, 7 * DAY_MS));
-      expect(listEventTypes(imported.at(addMs(created, 7 * DAY_MS - 1)).check())).toEqual([]);
-      imported.at(addMs(created, 7 * DAY_MS)).check();
+      expect(listEventTypes(imported.atTime(addMs(created, 7 * DAY_MS - 1)).checkRules())).toEqual([]);
+      imported.atTime(addMs(created, 7 * DAY_MS)).checkRules();
       expect(imported.open).toEqual([type]);
       expect(last(imported)?.metrics).toEqual({ silent_since: created, heard_at: null });
       expect(given(addMs(opens, 30 * DAY_MS)).open).toEqual([type]);
@@ -385,11 +392,11 @@ describe.each(ROWS)('$type $name', (row) => {
   } else {
     it('does not open if it was due more than 30 days before the creation', () => {
       const imported = given(addMs(due, 30 * DAY_MS + 1));
-      imported.check();
+      imported.checkRules();
       expect(imported.exceptions).toEqual([]);
       expect(imported.state?.nextCheckAt).toBeNull();
       const recent = given(addMs(due, 30 * DAY_MS));
-      recent.check();
+      recent.checkRules();
       expect(recent.open).toEqual([type]);
     });
   }
@@ -398,17 +405,17 @@ describe.each(ROWS)('$type $name', (row) => {
     it.each([721, 2_160, 8_760])('opens immediately %d hours ahead, and stays open', (before_hours) => {
       const scenario = given(CREATED_AT);
       scenario.settings = enableOnlyType(type, { before_hours });
-      scenario.check();
+      scenario.checkRules();
       expect(scenario.exceptions).toEqual([told]);
       const open = opened();
       open.settings = enableOnlyType(type, { before_hours });
-      open.check();
+      open.checkRules();
       expect(open.exceptions).toEqual([told]);
     });
   }
 
   it('is explained with its time and each code that prevents or resolves it', () => {
-    const scenario = given(CREATED_AT).at(addMs(opens, -HOUR_MS));
+    const scenario = given(CREATED_AT).atTime(addMs(opens, -HOUR_MS));
     const [expected] = explainedOf(scenario, type);
     expect(expected).toMatchObject({ status: 'expected', exception_id: null, opens_at: opens, rule: type });
     const open = opened();
@@ -419,7 +426,7 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(codes.length > 0).toBe(type !== 'no_update' && type !== 'missing_document');
     for (const code of codes) {
       const tried = opened();
-      tried.post(code, undefined, { container_number: container });
+      tried.postMilestone(code, undefined, { container_number: container });
       expect([code, tried.open]).toEqual([code, []]);
     }
   });

@@ -1,7 +1,7 @@
 import { type Mode, type Timestamp, findMilestoneCode } from '@tracking/contracts';
 import { type ModelMemory, type ModelMilestone, isByRoad, findDestination, findOrigin } from './memory.ts';
 import { findCountedStatus, isArrival, isDeparted, isOnTheWay, isSailingOn } from './status.ts';
-import { actualMilestones, isArrivalCode, isLocated, laneOf } from './trips.ts';
+import { listGoodsMilestones, isArrivalCode, hasKnownLocation, listLaneMilestones } from './trips.ts';
 
 /** Returns true if the code is a departure: 55, 60, 66 and 73; by road and courier also 30. */
 export function isDeparture(milestone: ModelMilestone, memory: ModelMemory): boolean {
@@ -20,7 +20,7 @@ interface ActualEvent {
 
 /** Finds `atd`: the earliest actual departure at `origin_port`; if there is none, the earliest departure. */
 function findDeparture(memory: ModelMemory): ActualEvent | null {
-  const departures = actualMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
+  const departures = listGoodsMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
   const there = departures.filter(({ location }) => location !== null && location === findOrigin(memory));
   return chooseFirstAtPort(there, departures);
 }
@@ -29,7 +29,7 @@ function findDeparture(memory: ModelMemory): ActualEvent | null {
 function findArrival(memory: ModelMemory): ActualEvent | null {
   const arrivals = listActualArrivals(memory);
   return chooseFirstAtPort(
-    arrivals.filter((milestone) => isAt(findDestination(memory), milestone)),
+    arrivals.filter((milestone) => isAtPort(findDestination(memory), milestone)),
     arrivals,
   );
 }
@@ -48,7 +48,7 @@ export function findShipmentAta(memory: ModelMemory): Timestamp | null {
 }
 
 function listActualArrivals(memory: ModelMemory): readonly ModelMilestone[] {
-  return actualMilestones(memory).filter((milestone) => isArrival(milestone, memory));
+  return listGoodsMilestones(memory).filter((milestone) => isArrival(milestone, memory));
 }
 
 /**
@@ -60,10 +60,10 @@ export function findLegAtd(index: number, memory: ModelMemory): Timestamp | null
   const whole = legs.length <= 1 ? findShipmentAtd(memory) : null;
   if (leg === undefined || whole !== null) return whole;
   const mode = leg.mode ?? memory.fields.mode;
-  const there = actualMilestones(memory).filter(
-    (milestone) => isDepartureBy(mode, milestone, memory) && isVisit(milestone, index, 'origin_port', memory),
+  const there = listGoodsMilestones(memory).filter(
+    (milestone) => isDepartureBy(mode, milestone, memory) && belongsToLeg(milestone, index, 'origin_port', memory),
   );
-  const departures = actualMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
+  const departures = listGoodsMilestones(memory).filter((milestone) => isDeparture(milestone, memory));
   return (
     findEarliestTime(there) ??
     (index === 0 ? findEarliestTime(departures.filter((each) => hasNoPlace(each, memory))) : null)
@@ -75,10 +75,10 @@ export function findLegAta(index: number, memory: ModelMemory): Timestamp | null
   const { value: legs } = memory.legs;
   const leg = legs[index];
   if (leg === undefined || legs.length === 1) return findShipmentAta(memory);
-  const arrivals = actualMilestones(memory).filter(
+  const arrivals = listGoodsMilestones(memory).filter(
     ({ code }) => isArrivalCode(code, memory) || ['transshipment_arrived', 'rail_arrived'].includes(code),
   );
-  const there = arrivals.filter((milestone) => isVisit(milestone, index, 'destination_port', memory));
+  const there = arrivals.filter((milestone) => belongsToLeg(milestone, index, 'destination_port', memory));
   if (there.length > 0 || index < legs.length - 1) return findEarliestTime(there);
   return findEarliestTime(listActualArrivals(memory).filter((each) => hasNoPlace(each, memory)));
 }
@@ -88,7 +88,7 @@ export function findLegAta(index: number, memory: ModelMemory): Timestamp | null
  * the arrival of the previous leg belong to it; without an arrival, those at or after its departure. While both are
  * unknown, no milestone belongs to the leg.
  */
-export function isVisit(
+export function belongsToLeg(
   milestone: ModelMilestone,
   index: number,
   port: 'origin_port' | 'destination_port',
@@ -96,13 +96,13 @@ export function isVisit(
 ): boolean {
   const { value: legs } = memory.legs;
   const own = legs[index]?.[port] ?? null;
-  if (!isAt(own, milestone)) return false;
+  if (!isAtPort(own, milestone)) return false;
   const isFirstTime = legs.findIndex((leg) => leg[port] === own) === index;
   const since = isFirstTime ? '' : (findLegAta(index - 1, memory) ?? findLegAtd(index - 1, memory));
   return since !== null && milestone.occurred_at >= since;
 }
 
-function isAt(port: string | null, { location }: ModelMilestone): boolean {
+function isAtPort(port: string | null, { location }: ModelMilestone): boolean {
   return location !== null && location === port;
 }
 
@@ -111,7 +111,7 @@ function isAt(port: string | null, { location }: ModelMilestone): boolean {
  * leg, and not a known place.
  */
 export function hasNoPlace(milestone: ModelMilestone, memory: ModelMemory): boolean {
-  return !isLocated(milestone, memory);
+  return !hasKnownLocation(milestone, memory);
 }
 
 /**
@@ -119,12 +119,12 @@ export function hasNoPlace(milestone: ModelMilestone, memory: ModelMemory): bool
  * `discharged_at` is the discharge from the last vessel, even if the container continues by land.
  */
 export function findContainerTimes(container: string, memory: ModelMemory) {
-  const lane = laneOf(container, memory);
+  const lane = listLaneMilestones(container, memory);
   const earliestOf = (code: string) => findEarliestTime(lane.filter((milestone) => milestone.code === code));
   const available = lane.filter((milestone) => findCountedStatus(milestone, lane, memory) === 'available_for_pickup');
   const railed = lane.findLast(({ code }) => code === 'rail_departed')?.occurred_at ?? '';
   const out = lane.filter(({ code, occurred_at }) => code === 'gated_out' && occurred_at >= railed);
-  const landings = lane.filter((milestone) => isLanding(milestone, lane, memory));
+  const landings = lane.filter((milestone) => isFinalDischarge(milestone, lane, memory));
   return {
     discharged_at: findEarliestTime(landings),
     available_at: findEarliestTime(available),
@@ -134,7 +134,7 @@ export function findContainerTimes(container: string, memory: ModelMemory) {
   };
 }
 
-function isLanding(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+function isFinalDischarge(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
   const sailed = lane.some(
     (other) =>
       ['vessel_departed', 'transshipment_departed'].includes(other.code) &&

@@ -5,7 +5,7 @@ import { instantAt, precisionOf } from './days.ts';
 import { isSuperseded } from './estimates.ts';
 import { type ModelMemory, EMPTY_CONTAINER_FIELDS, findDestination, compareInListOrder, findOrigin } from './memory.ts';
 import { findLaneStatus, findShipmentStatus } from './status.ts';
-import { actualMilestones, isReplacedReport, laneOf } from './trips.ts';
+import { listGoodsMilestones, isReplacedReport, listLaneMilestones } from './trips.ts';
 
 /** Returns the expected shipment after the last command. */
 export function createExpectedAnswer(memory: ModelMemory) {
@@ -17,7 +17,7 @@ export function createExpectedAnswer(memory: ModelMemory) {
     ...readTimes(memory),
     legs: readLegs(memory),
     containers: memory.fields.container_numbers.map((number) => readContainer(number, memory)),
-    last_milestone: findLastMilestone(actualMilestones(memory)),
+    last_milestone: findLastMilestone(listGoodsMilestones(memory)),
     milestones: readMilestones(memory),
   };
 }
@@ -70,7 +70,7 @@ function readLegs(memory: ModelMemory): readonly Leg[] {
 }
 
 function readContainer(number: string, memory: ModelMemory) {
-  const lane = laneOf(number, memory);
+  const lane = listLaneMilestones(number, memory);
   const { status, by } = findLaneStatus(lane, memory);
   return {
     number,

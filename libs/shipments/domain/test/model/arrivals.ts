@@ -2,7 +2,7 @@ import type { ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import type { MilestoneInput } from '../../src/index.ts';
 import { day } from '../scenario.ts';
-import { actualMilestoneArbitrary, fieldsOfShipment } from './journeys.ts';
+import { actualMilestoneArbitrary, shipmentFieldsArbitrary } from './journeys.ts';
 
 /** Posts and retractions of milestones, in two orders of arrival. */
 type Arrival = { readonly kind: 'post' | 'retract'; readonly milestone: MilestoneInput };
@@ -36,7 +36,7 @@ const distinctMilestonesArbitrary = fc.uniqueArray(
 );
 
 export const arrivalsArbitrary: fc.Arbitrary<Arrivals> = fc
-  .record({ fields: fieldsOfShipment, milestones: distinctMilestonesArbitrary })
+  .record({ fields: shipmentFieldsArbitrary, milestones: distinctMilestonesArbitrary })
   .map(({ fields, milestones }) => {
     const staying = milestones.filter(({ stays }) => stays).map(({ milestone }) => milestone);
     const disorder = milestones.flatMap(({ milestone, stays, place, stands }) => [

@@ -10,15 +10,15 @@ export function isDate(time: string): boolean {
 }
 
 /** Returns the time zone of a place; UTC−12 if it is not known. */
-function zoneOf(place: string | null): string {
+function findZone(place: string | null): string {
   return (place === null ? null : scenarioPlaces.find(place)?.timezone) ?? 'Etc/GMT+12';
 }
 
 const calendars = new Map<string, Intl.DateTimeFormat>();
 
 /** Returns the date that calendars at the place show. */
-export function dateAt(time: Timestamp, place: string | null): string {
-  const zone = zoneOf(place);
+export function findDateAtPlace(time: Timestamp, place: string | null): string {
+  const zone = findZone(place);
   const calendar = calendars.get(zone) ?? new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short' });
   calendars.set(zone, calendar);
   return calendar.format(new Date(time));
@@ -29,11 +29,11 @@ const ends = new Map<string, Timestamp>();
 /** Returns the time in UTC: of a date, the last millisecond in which calendars at the place show it. */
 export function instantAt(time: TimeOrDay, place: string | null): Timestamp {
   if (!isDate(time)) return time;
-  const key = `${time} ${zoneOf(place)}`;
+  const key = `${time} ${findZone(place)}`;
   let end = ends.get(key);
   if (end === undefined) {
     let next = Date.parse(time);
-    while (dateAt(new Date(next).toISOString(), place) <= time) next += HALF_HOUR_MS;
+    while (findDateAtPlace(new Date(next).toISOString(), place) <= time) next += HALF_HOUR_MS;
     end = new Date(next - 1).toISOString();
     ends.set(key, end);
   }
@@ -41,7 +41,7 @@ export function instantAt(time: TimeOrDay, place: string | null): Timestamp {
 }
 
 /** Returns the first millisecond of a date at the place, or the time itself. All tested days have 24 hours. */
-export function startAt(time: TimeOrDay, place: string | null): Timestamp {
+export function findStartAtPlace(time: TimeOrDay, place: string | null): Timestamp {
   return isDate(time) ? new Date(Date.parse(instantAt(time, place)) + 1 - 24 * 3_600_000).toISOString() : time;
 }
 
@@ -63,5 +63,5 @@ export function sentTime({
   occurred_at_precision,
   location,
 }: Pick<MilestoneInput, 'occurred_at' | 'occurred_at_precision' | 'location'>): TimeOrDay {
-  return occurred_at_precision === 'day' ? dateAt(occurred_at, location) : occurred_at;
+  return occurred_at_precision === 'day' ? findDateAtPlace(occurred_at, location) : occurred_at;
 }

@@ -5,7 +5,7 @@ import {
   isDeparture,
   isDepartureBy,
   hasNoPlace,
-  isVisit,
+  belongsToLeg,
   findLegAta,
   findLegAtd,
 } from './actual-times.ts';
@@ -102,7 +102,7 @@ function listDeparturesOfShipment(actual: Timestamp | null, memory: ModelMemory)
 }
 
 /** Returns true if the estimate was reported after the client's statement. */
-function isAfterStatement({ reported, said }: ModelMilestone, given: number, memory: ModelMemory): boolean {
+function isReportedAfterClientValue({ reported, said }: ModelMilestone, given: number, memory: ModelMemory): boolean {
   const at = memory.times[given] ?? '';
   return reported === at ? said > given : reported > at;
 }
@@ -113,7 +113,7 @@ function selectNewestPerContainer(
   estimates: readonly ModelMilestone[],
   memory: ModelMemory,
 ): readonly ModelMilestone[] {
-  const newer = estimates.filter((estimate) => isAfterStatement(estimate, given, memory));
+  const newer = estimates.filter((estimate) => isReportedAfterClientValue(estimate, given, memory));
   const containers = memory.fields.container_numbers;
   const lanes =
     containers.length === 0 ? [newer] : containers.map((number) => listMilestonesOfContainer(newer, number));
@@ -167,10 +167,13 @@ function findLegEta(index: number, memory: ModelMemory): TimeOrDay | null {
   const there = listKnownEstimates(actual, memory).filter(
     (milestone) =>
       estimatesArrival(milestone, memory) &&
-      isVisit(milestone, index, 'destination_port', memory) &&
+      belongsToLeg(milestone, index, 'destination_port', memory) &&
       !isEndOfShipment(milestone, memory),
   );
-  const known = [...there, ...forShipment.filter((milestone) => isVisit(milestone, index, 'destination_port', memory))];
+  const known = [
+    ...there,
+    ...forShipment.filter((milestone) => belongsToLeg(milestone, index, 'destination_port', memory)),
+  ];
   const speaking = index === legs.length - 1 ? [...there, ...forShipment] : known;
   return findLatestEstimateAfter(said, speaking, memory) ?? leg.eta;
 }
@@ -182,7 +185,7 @@ function findLegEtd(index: number, memory: ModelMemory): TimeOrDay | null {
   if (leg === undefined) return null;
   const actual = findLegAtd(index, memory);
   const there = listKnownEstimates(actual, memory).filter(
-    (milestone) => estimatesDeparture(milestone, memory) && isVisit(milestone, index, 'origin_port', memory),
+    (milestone) => estimatesDeparture(milestone, memory) && belongsToLeg(milestone, index, 'origin_port', memory),
   );
   const speaking = index === 0 ? [...there, ...listDeparturesOfShipment(actual, memory)] : there;
   return findLatestEstimateAfter(said, speaking, memory) ?? leg.etd;

@@ -10,7 +10,7 @@ import {
 import { type ShipmentEventBody, type ShipmentState, decide, explainShipment } from '../../src/index.ts';
 import { copyScenario } from '../remedies.ts';
 import { SHIPMENT_ID, type Scenario, createDecideContext, scenarioPlaces } from '../scenario.ts';
-import { keyOf, unresolvedExceptions } from './timed-walk.ts';
+import { getExceptionKey, unresolvedExceptions } from './timed-walk.ts';
 
 export function requireState({ state }: Scenario): ShipmentState {
   if (state === undefined) throw new Error('the scenario has no shipment to check');
@@ -18,12 +18,12 @@ export function requireState({ state }: Scenario): ShipmentState {
 }
 
 /** Returns the events that a check of the rules would store. */
-export function checkAt(
+export function checkRulesAt(
   at: Timestamp,
   scenario: Scenario,
   state = requireState(scenario),
 ): readonly ShipmentEventBody[] {
-  const command = { ...scenario.context(), at, type: 'CheckRules', shipment_id: SHIPMENT_ID } as const;
+  const command = { ...scenario.createCommandContext(), at, type: 'CheckRules', shipment_id: SHIPMENT_ID } as const;
   return decide(command, state, { ...createDecideContext(command.id), settings: scenario.settings }).events;
 }
 
@@ -36,25 +36,25 @@ export function checkExceptions(scenario: Scenario, now: Timestamp): void {
   const state = requireState(scenario);
   const { record, documents, exceptions } = state;
   const open = unresolvedExceptions(scenario);
-  expect(new Set(open.map(keyOf)).size).toBe(open.length);
+  expect(new Set(open.map(getExceptionKey)).size).toBe(open.length);
   expect(new Set(exceptions.map(({ id }) => id)).size).toBe(exceptions.length);
   expect(record.open_exceptions_count).toBe(open.length);
   expect(record.documents_count).toBe(documents.filter(({ document }) => isDocumentPresent(document)).length);
 
   const without = { ...state, exceptions: [], endedConditions: new Set<string>() };
-  const afresh = checkAt(now, scenario, { ...without, record: { ...record, open_exceptions_count: 0 } });
+  const afresh = checkRulesAt(now, scenario, { ...without, record: { ...record, open_exceptions_count: 0 } });
   const found = new Map(
     afresh.flatMap(({ type, data }) =>
-      type === 'exception.opened.v1' ? [[keyOf(data.exception), data.exception]] : [],
+      type === 'exception.opened.v1' ? [[getExceptionKey(data.exception), data.exception]] : [],
     ),
   );
-  const byHand = new Set(open.filter(({ rule }) => rule === null).map(keyOf));
-  const suppressed = listExplainedExceptions(scenario, ['suppressed']).map(keyOf);
+  const byHand = new Set(open.filter(({ rule }) => rule === null).map(getExceptionKey));
+  const suppressed = listExplainedExceptions(scenario, ['suppressed']).map(getExceptionKey);
   const byRule = open.filter(({ rule }) => rule !== null);
   const expected = [...found.keys()].filter((key) => !byHand.has(key)).sort();
-  expect([...byRule.map(keyOf), ...suppressed].sort()).toEqual(expected);
+  expect([...byRule.map(getExceptionKey), ...suppressed].sort()).toEqual(expected);
   for (const exception of byRule) {
-    const { severity, metrics } = found.get(keyOf(exception)) ?? {};
+    const { severity, metrics } = found.get(getExceptionKey(exception)) ?? {};
     expect({ severity: exception.severity, metrics: exception.metrics }).toEqual({ severity, metrics });
   }
 }
@@ -64,10 +64,12 @@ export function checkExceptions(scenario: Scenario, now: Timestamp): void {
  * else happens.
  */
 export function checkExplainedExceptions(scenario: Scenario): void {
-  const open = unresolvedExceptions(scenario).map(keyOf);
+  const open = unresolvedExceptions(scenario).map(getExceptionKey);
   const explainedOpen = listExplainedExceptions(scenario, ['open', 'acknowledged']);
-  expect(explainedOpen.map(keyOf).sort()).toEqual(open);
-  const expected = listExplainedExceptions(scenario, ['expected']).map((each) => [keyOf(each), each.opens_at] as const);
+  expect(explainedOpen.map(getExceptionKey).sort()).toEqual(open);
+  const expected = listExplainedExceptions(scenario, ['expected']).map(
+    (each) => [getExceptionKey(each), each.opens_at] as const,
+  );
   expect(new Map(expected.toSorted())).toEqual(findOpeningTimes(scenario, new Set(open)));
 }
 
@@ -76,9 +78,9 @@ function findOpeningTimes(scenario: Scenario, open: ReadonlySet<string>): Readon
   const branch = copyScenario(scenario);
   const opened = new Map<string, Timestamp>();
   for (let next = branch.state?.nextCheckAt; next; next = branch.state?.nextCheckAt) {
-    branch.at(next).check();
+    branch.atTime(next).checkRules();
     for (const exception of unresolvedExceptions(branch)) {
-      const key = keyOf(exception);
+      const key = getExceptionKey(exception);
       if (!open.has(key) && !opened.has(key)) opened.set(key, exception.opened_at);
     }
   }
@@ -112,7 +114,7 @@ export function checkExplanation(explanation: ShipmentExplanation, state: Shipme
   checkTimes(explanation, state);
   for (const container of record.containers) {
     if (container.status === 'cancelled') continue;
-    const reached = milestones.map((each) => findRank(container.number, each));
+    const reached = milestones.map((each) => findStatusRank(container.number, each));
     expect([container.number, container.status]).toEqual([
       container.number,
       SHIPMENT_STATUSES[Math.max(0, ...reached)],
@@ -121,7 +123,7 @@ export function checkExplanation(explanation: ShipmentExplanation, state: Shipme
 }
 
 /** Returns the rank that a milestone gives to a container; 0 if it gives none. */
-function findRank(number: string, { container_number, containers, counts_as }: ExplainedMilestone): number {
+function findStatusRank(number: string, { container_number, containers, counts_as }: ExplainedMilestone): number {
   if (container_number !== null && container_number !== number) return 0;
   const own = containers.find((each) => each.container_number === number);
   const status: ShipmentStatus | null = own === undefined ? counts_as : own.counts_as;

@@ -69,16 +69,16 @@ const LEG_LISTS: readonly (readonly LegFields[])[] = [
 ];
 
 /** Some times are an hour later, so that code which compares only days fails. */
-const timeOf = fc
+const journeyTimeArbitrary = fc
   .tuple(fc.integer({ min: 1, max: 12 }), fc.constantFrom(12, 12, 12, 13))
   .map(([number, hour]) => day(number, hour));
 /** Dates and times, as clients state what they expect. */
-const timeOrDayOf = fc.oneof(
-  { weight: 3, arbitrary: timeOf },
-  { weight: 1, arbitrary: timeOf.map((time) => time.slice(0, 10)) },
+const timeOrDayArbitrary = fc.oneof(
+  { weight: 3, arbitrary: journeyTimeArbitrary },
+  { weight: 1, arbitrary: journeyTimeArbitrary.map((time) => time.slice(0, 10)) },
 );
-const timeOrNone = fc.option(timeOrDayOf, { nil: null, freq: 3 });
-const containersOf = fc.constantFrom(
+const optionalTimeArbitrary = fc.option(timeOrDayArbitrary, { nil: null, freq: 3 });
+const containersArbitrary = fc.constantFrom(
   [],
   [],
   [CONTAINER_A],
@@ -96,16 +96,16 @@ const SHIPMENT_FIELD_ARBITRARIES = {
   load_type: fc.constantFrom('fcl' as const, 'lcl' as const, null),
   origin_port: fc.constantFrom('CNSHA', 'SGSIN', null),
   destination_port: fc.constantFrom('USLAX', 'USLAX', 'USLAX', 'USCHI', 'DEHAM', 'CNSHA', null),
-  container_numbers: containersOf,
+  container_numbers: containersArbitrary,
   legs: fc.constantFrom(...LEG_LISTS),
-  etd: timeOrNone,
-  eta: timeOrNone,
+  etd: optionalTimeArbitrary,
+  eta: optionalTimeArbitrary,
   house_bill: fc.constantFrom('HB-1', null),
   incoterm: fc.constantFrom('FOB' as const, 'DAP' as const, null),
 };
 
 /** There are few days and ids, so that milestones often share a time, and many are sent again. */
-const milestoneOf = (
+const createMilestoneArbitrary = (
   names: readonly string[],
   classifiers: readonly MilestoneInput['classifier'][],
   locations: readonly (string | null)[] = LOCATION_SAMPLES,
@@ -113,7 +113,7 @@ const milestoneOf = (
   fc
     .record({
       code: fc.constantFrom(...names),
-      occurred_at: classifiers.includes('actual') ? timeOf : timeOrDayOf,
+      occurred_at: classifiers.includes('actual') ? journeyTimeArbitrary : timeOrDayArbitrary,
       classifier: fc.constantFrom(...classifiers),
       container_number: fc.constantFrom(null, null, null, CONTAINER_A, CONTAINER_A, CONTAINER_B, CONTAINER_C),
       location: fc.constantFrom(...locations),
@@ -125,46 +125,52 @@ const milestoneOf = (
     .map((fields) => milestoneInput(fields));
 
 export const actualMilestoneArbitrary = fc.oneof(
-  { weight: 3, arbitrary: milestoneOf(FREQUENT_CODES, ['actual']) },
-  { weight: 1, arbitrary: milestoneOf(splitCodes, ['actual']) },
-  { weight: 1, arbitrary: milestoneOf(CUSTOMS_CODES, ['actual']) },
+  { weight: 3, arbitrary: createMilestoneArbitrary(FREQUENT_CODES, ['actual']) },
+  { weight: 1, arbitrary: createMilestoneArbitrary(splitCodes, ['actual']) },
+  { weight: 1, arbitrary: createMilestoneArbitrary(CUSTOMS_CODES, ['actual']) },
 );
 const postStepArbitrary: fc.Arbitrary<Step> = fc.record({
   kind: fc.constant('post' as const),
   milestone: fc.oneof(
     { weight: 5, arbitrary: actualMilestoneArbitrary },
-    { weight: 2, arbitrary: milestoneOf(ESTIMATED_CODES, ['estimated', 'estimated', 'estimated', 'planned']) },
-    { weight: 3, arbitrary: milestoneOf(['vessel_arrived', 'vessel_departed'], ['estimated'], [null, 'USLAX']) },
+    {
+      weight: 2,
+      arbitrary: createMilestoneArbitrary(ESTIMATED_CODES, ['estimated', 'estimated', 'estimated', 'planned']),
+    },
+    {
+      weight: 3,
+      arbitrary: createMilestoneArbitrary(['vessel_arrived', 'vessel_departed'], ['estimated'], [null, 'USLAX']),
+    },
   ),
 });
 
-const CONTENT_FIELDS = {
+const MILESTONE_CONTENT_ARBITRARIES = {
   code: fc.constantFrom(...FREQUENT_CODES),
-  occurred_at: timeOrDayOf,
+  occurred_at: timeOrDayArbitrary,
   classifier: fc.constantFrom('actual' as const, 'estimated' as const),
   container_number: fc.constantFrom(null, CONTAINER_A, CONTAINER_B),
   location: fc.constantFrom(...LOCATION_SAMPLES),
   external_id: fc.constantFrom(null, 'EV-1', 'EV-2'),
   note: fc.constantFrom(null, 'late'),
 };
-const REPORT_FIELDS = { reported_at: fc.constantFrom(null, day(1), day(5), day(14)) };
-const anyIndex = fc.nat(20);
+const REPORT_TIME_ARBITRARIES = { reported_at: fc.constantFrom(null, day(1), day(5), day(14)) };
+const indexArbitrary = fc.nat(20);
 const repeatStepArbitrary: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ kind: fc.constant('repeat' as const), which: anyIndex, but: fc.constant({}) }),
+  fc.record({ kind: fc.constant('repeat' as const), which: indexArbitrary, but: fc.constant({}) }),
   fc.record({
     kind: fc.constant('repeat' as const),
-    which: anyIndex,
+    which: indexArbitrary,
     but: fc.record(
-      { ...CONTENT_FIELDS, ...REPORT_FIELDS, source: fc.constantFrom('carrier' as const) },
+      { ...MILESTONE_CONTENT_ARBITRARIES, ...REPORT_TIME_ARBITRARIES, source: fc.constantFrom('carrier' as const) },
       { requiredKeys: [] },
     ),
   }),
   fc.record({
     kind: fc.constant('correct' as const),
-    which: anyIndex,
-    patch: fc.record(CONTENT_FIELDS, { requiredKeys: [] }),
+    which: indexArbitrary,
+    patch: fc.record(MILESTONE_CONTENT_ARBITRARIES, { requiredKeys: [] }),
   }),
-  fc.record({ kind: fc.constant('retract' as const), which: anyIndex }),
+  fc.record({ kind: fc.constant('retract' as const), which: indexArbitrary }),
 );
 
 const upsertStepArbitrary: fc.Arbitrary<Step> = fc.record({
@@ -177,7 +183,7 @@ const PARTY_ARBITRARY = fc.option(
 );
 const PATCH_ARBITRARIES = {
   ...SHIPMENT_FIELD_ARBITRARIES,
-  original_eta: timeOrNone,
+  original_eta: optionalTimeArbitrary,
   shipper: PARTY_ARBITRARY,
   consignee: PARTY_ARBITRARY,
   metadata: fc.option(
@@ -185,10 +191,10 @@ const PATCH_ARBITRARIES = {
     { nil: null },
   ),
 };
-const dayOf = fc.constantFrom('2026-01-20', '2026-02-01', null);
+const optionalDayArbitrary = fc.constantFrom('2026-01-20', '2026-02-01', null);
 const patchStepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('patch' as const), patch: fc.record(PATCH_ARBITRARIES, { requiredKeys: [] }) }),
-  fc.record({ kind: fc.constant('patch' as const), patch: fc.record({ eta: timeOrNone }) }),
+  fc.record({ kind: fc.constant('patch' as const), patch: fc.record({ eta: optionalTimeArbitrary }) }),
   fc.record({
     kind: fc.constant('patch_container' as const),
     number: fc.constantFrom(CONTAINER_A, CONTAINER_B, CONTAINER_C),
@@ -196,8 +202,8 @@ const patchStepArbitrary: fc.Arbitrary<Step> = fc.oneof(
       {
         size_type: fc.constantFrom('45G1', null),
         seal_number: fc.constantFrom('S-1', null),
-        last_free_day: dayOf,
-        empty_return_by: dayOf,
+        last_free_day: optionalDayArbitrary,
+        empty_return_by: optionalDayArbitrary,
       },
       { requiredKeys: [] },
     ),
@@ -215,11 +221,11 @@ const stepArbitrary = fc.oneof(
   { weight: 1, arbitrary: cancellationStepArbitrary },
 );
 
-export const fieldsOfShipment = fc
+export const shipmentFieldsArbitrary = fc
   .record(SHIPMENT_FIELD_ARBITRARIES, { requiredKeys: ['mode'] })
   .map((fields) => ({ ...fields, external_id: 'PO-1' }));
 
-function narrowToTheme(theme: JourneyTheme, step: Step): Step {
+function restrictStepToTheme(theme: JourneyTheme, step: Step): Step {
   if (step.kind === 'post') return { ...step, milestone: applyTheme(theme, step.milestone) };
   if (step.kind === 'repeat') return { ...step, but: applyTheme(theme, step.but) };
   if (step.kind === 'correct') return { ...step, patch: applyTheme(theme, step.patch) };
@@ -228,36 +234,50 @@ function narrowToTheme(theme: JourneyTheme, step: Step): Step {
 
 export const journeysArbitrary: fc.Arbitrary<Journey> = fc
   .record({
-    fields: fieldsOfShipment,
+    fields: shipmentFieldsArbitrary,
     steps: fc.array(stepArbitrary, { maxLength: 24, size: 'max' }),
     about: fc.option(themesArbitrary, { freq: 4 }),
   })
   .map(({ fields, steps, about }) => ({
     fields,
-    steps: about === null ? steps : steps.map((each) => narrowToTheme(about, each)),
+    steps: about === null ? steps : steps.map((each) => restrictStepToTheme(about, each)),
   }));
 
 /** Estimates of few times by several sources, with and without containers, and client values for the same times. */
-const postStep = (...of: Parameters<typeof milestoneOf>): fc.Arbitrary<Step> =>
-  fc.record({ kind: fc.constant('post' as const), milestone: milestoneOf(...of) });
-const estimateStep: fc.Arbitrary<Step> = fc.oneof(
+const createPostStepArbitrary = (...of: Parameters<typeof createMilestoneArbitrary>): fc.Arbitrary<Step> =>
+  fc.record({ kind: fc.constant('post' as const), milestone: createMilestoneArbitrary(...of) });
+const estimateStepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
-    arbitrary: postStep(['vessel_arrived'], ['estimated'], [null, null, 'USLAX', 'USLAX', 'SGSIN', 'DEHAM']),
+    arbitrary: createPostStepArbitrary(
+      ['vessel_arrived'],
+      ['estimated'],
+      [null, null, 'USLAX', 'USLAX', 'SGSIN', 'DEHAM'],
+    ),
   },
-  { weight: 3, arbitrary: postStep(['arrived_at_destination'], ['estimated'], [null, 'USLAX', 'SGSIN']) },
-  { weight: 3, arbitrary: postStep(['vessel_departed', 'rail_departed'], ['estimated'], [null, 'CNSHA', 'SGSIN']) },
-  { weight: 1, arbitrary: postStep(['gated_out'], ['estimated']) },
+  {
+    weight: 3,
+    arbitrary: createPostStepArbitrary(['arrived_at_destination'], ['estimated'], [null, 'USLAX', 'SGSIN']),
+  },
+  {
+    weight: 3,
+    arbitrary: createPostStepArbitrary(['vessel_departed', 'rail_departed'], ['estimated'], [null, 'CNSHA', 'SGSIN']),
+  },
+  { weight: 1, arbitrary: createPostStepArbitrary(['gated_out'], ['estimated']) },
   {
     weight: 1,
-    arbitrary: postStep(['vessel_arrived', 'vessel_departed'], ['actual'], [null, 'USLAX', 'SGSIN', 'CNSHA']),
+    arbitrary: createPostStepArbitrary(
+      ['vessel_arrived', 'vessel_departed'],
+      ['actual'],
+      [null, 'USLAX', 'SGSIN', 'CNSHA'],
+    ),
   },
   {
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('patch' as const),
       patch: fc.record(
-        { eta: timeOrNone, etd: timeOrNone, legs: SHIPMENT_FIELD_ARBITRARIES.legs },
+        { eta: optionalTimeArbitrary, etd: optionalTimeArbitrary, legs: SHIPMENT_FIELD_ARBITRARIES.legs },
         { requiredKeys: [] },
       ),
     }),
@@ -267,10 +287,10 @@ const estimateStep: fc.Arbitrary<Step> = fc.oneof(
 
 /** Journeys with many estimates and few actual milestones. */
 export const estimatingJourneys: fc.Arbitrary<Journey> = fc.record({
-  fields: fieldsOfShipment.map((fields) => ({
+  fields: shipmentFieldsArbitrary.map((fields) => ({
     ...fields,
     mode: 'ocean' as const,
     container_numbers: [CONTAINER_A, CONTAINER_B],
   })),
-  steps: fc.array(estimateStep, { minLength: 4, maxLength: 14, size: 'max' }),
+  steps: fc.array(estimateStepArbitrary, { minLength: 4, maxLength: 14, size: 'max' }),
 });

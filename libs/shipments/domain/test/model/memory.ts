@@ -39,7 +39,7 @@ export interface ModelMilestone extends MilestoneInput {
 }
 
 /** A value that the client set, with the number of the command. */
-interface ClientStatement<T> {
+interface NumberedClientValue<T> {
   readonly value: T;
   readonly said: number;
 }
@@ -56,12 +56,12 @@ export interface ModelMemory {
   /** Fields of the shipment as the client set them. */
   fields: ShipmentFields;
   /** The client's newest statements about fields that estimates also set. */
-  etd: ClientStatement<TimeOrDay | null>;
-  eta: ClientStatement<TimeOrDay | null>;
+  etd: NumberedClientValue<TimeOrDay | null>;
+  eta: NumberedClientValue<TimeOrDay | null>;
   legs: { readonly value: readonly LegFields[]; readonly said: readonly LegStatements[] };
   /** The client's ETA that counts after the arrival, and its first ETA. */
-  etaAtArrival: ClientStatement<TimeOrDay | null>;
-  firstEta: ClientStatement<TimeOrDay | null>;
+  etaAtArrival: NumberedClientValue<TimeOrDay | null>;
+  firstEta: NumberedClientValue<TimeOrDay | null>;
   /** Original ETA that a patch set, and the time of that patch. */
   originalEta: { readonly value: TimeOrDay | null; readonly since: Timestamp };
   /** Values of the last upsert that contained the fields `etd`, `eta` or `legs`. */

@@ -21,7 +21,8 @@ interface Repetition {
 
 export function findExpectedOutcome(input: MilestoneInput, memory: ModelMemory): Expected {
   // Returns true if the shipment does not have the container, so that the milestone is refused with 400.
-  if (isUnknownContainer(input.container_number, memory) || isActualDay(input)) return { outcome: 'refused' };
+  if (isUnknownContainer(input.container_number, memory) || isActualWithDayPrecision(input))
+    return { outcome: 'refused' };
   const resent = listIds(memory.milestones.filter((milestone) => repeatsLastSent(milestone, input)));
   const isResent = { outcome: 'existing', by: 'last_sent', ids: resent, overridden: resent } as const;
   // Finds the milestone with the same `external_id`. It is corrected if any field differs, otherwise unchanged.
@@ -36,7 +37,7 @@ export function findExpectedOutcome(input: MilestoneInput, memory: ModelMemory):
     const outcome = hasDifferences(named, content) ? 'corrected' : 'existing';
     return { outcome, by: 'external_id', ids: [named.id], overridden };
   }
-  const known = memory.milestones.filter((milestone) => isRepetition(milestone, input));
+  const known = memory.milestones.filter((milestone) => isRepeatedMilestone(milestone, input));
   const current = known.filter((milestone) => !isSuperseded(milestone, memory));
   const found = { by: 'content', ids: listIds(current.length > 0 ? current : known), overridden: resent } as const;
   const [repeated] = current.length > 0 ? current : known;
@@ -56,7 +57,7 @@ export function isUnknownContainer(number: string | null | undefined, { fields }
 }
 
 /** Returns true if an actual milestone has a date instead of a time, which is refused. */
-export function isActualDay({ classifier, occurred_at_precision }: Content): boolean {
+export function isActualWithDayPrecision({ classifier, occurred_at_precision }: Content): boolean {
   return classifier === 'actual' && occurred_at_precision === 'day';
 }
 
@@ -77,7 +78,7 @@ function findByExternalId(input: MilestoneInput, memory: ModelMemory): ModelMile
  * Returns true if the milestones have the same code, time, container, location and source, and at most one has an
  * `external_id`.
  */
-function isRepetition(milestone: ModelMilestone, input: MilestoneInput): boolean {
+function isRepeatedMilestone(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const nameless = milestone.external_id === null || input.external_id === null;
   // An estimate that is stated again at another time is another report.
   const isOther = input.classifier === 'estimated' && ![null, milestone.reported].includes(input.reported_at);
@@ -176,7 +177,7 @@ export function resendMilestone(input: MilestoneInput, id: string, memory: Model
         : isSame
           ? chooseLatestTime(input.reported_at ?? '', old.reported)
           : (input.reported_at ?? chooseLatestTime(at, old.reported));
-    const former = isSame && reported === old.reported ? old.former : keepReport(old);
+    const former = isSame && reported === old.reported ? old.former : listFormerReports(old);
     const corrected = { ...correctMilestone(old, content, memory), reported, former };
     const isKept = !isFeedSource(input) || (isStillEstimated(input, old) && old.classifier === 'actual');
     if (isKept) return { ...corrected, sent: old.sent };
@@ -187,7 +188,7 @@ export function resendMilestone(input: MilestoneInput, id: string, memory: Model
 }
 
 /** Returns the former reports of an estimate after another report replaced the present one. */
-function keepReport(old: ModelMilestone): readonly ModelReport[] {
+function listFormerReports(old: ModelMilestone): readonly ModelReport[] {
   const { classifier, code, occurred_at, occurred_at_precision, location, reported, former } = old;
   const report = { code, occurred_at, occurred_at_precision, location, reported };
   return classifier === 'estimated' ? [...former, report] : former;
@@ -244,7 +245,7 @@ export function takeExternalId({ external_id }: MilestoneInput, id: string, memo
 export function makeCurrentAgain(id: string, memory: ModelMemory): void {
   changeMilestone(id, memory, (old) => {
     const reported = chooseLatestTime(timeOfCommand(memory), old.reported);
-    const former = reported === old.reported ? old.former : keepReport(old);
+    const former = reported === old.reported ? old.former : listFormerReports(old);
     return { ...old, said: memory.now, reported, former, revision: old.revision + 1 };
   });
 }

@@ -8,7 +8,7 @@ import {
   changeMilestone,
   correctMilestoneByHand,
   findExpectedOutcome,
-  isActualDay,
+  isActualWithDayPrecision,
   isUnknownContainer,
   recordMilestone,
   makeCurrentAgain,
@@ -67,7 +67,7 @@ export class ReferenceShipmentModel {
     this.rememberEta(hasEta, false);
     const { etd, eta } = fields;
     memory.sent = { ...memory.sent, ...withoutUndefined({ etd, eta, legs }) };
-    this.deriveAll();
+    this.deriveFields();
   }
 
   /**
@@ -104,12 +104,12 @@ export class ReferenceShipmentModel {
       }
     }
     this.rememberEta(hasEta, true);
-    this.deriveAll();
+    this.deriveFields();
     // A PATCH may set `original_eta`, and null sets it to the ETA. Otherwise it is the ETA that was reported first.
     const original = original_eta === null ? memory.answered.eta : original_eta;
     if (original === undefined || original === memory.answered.original_eta) return;
     memory.originalEta = { value: original, since: memory.times[memory.now] ?? '' };
-    this.deriveAll();
+    this.deriveFields();
   }
 
   /** Patches a container. Returns the error code if the command is refused. */
@@ -119,7 +119,7 @@ export class ReferenceShipmentModel {
     this.startCommand();
     const given = memory.containers.get(number) ?? EMPTY_CONTAINER_FIELDS;
     memory.containers = new Map(memory.containers).set(number, { ...given, ...patch });
-    this.deriveAll();
+    this.deriveFields();
     return undefined;
   }
 
@@ -139,7 +139,7 @@ export class ReferenceShipmentModel {
       if (expected.outcome === 'corrected') makeCurrentAgain(id, memory);
       else restateMilestone(input, id, memory);
     }
-    this.deriveAll();
+    this.deriveFields();
   }
 
   /** Corrects a milestone by hand. Returns the error code if the command is refused. */
@@ -149,7 +149,8 @@ export class ReferenceShipmentModel {
     if (old.retracted) return 'milestone_retracted';
     // The day of a milestone stays if only its place changes.
     const content = placeDay({ ...old, occurred_at: sentTime(old), ...patch });
-    if (isUnknownContainer(patch.container_number, memory) || isActualDay(content)) return 'validation_failed';
+    if (isUnknownContainer(patch.container_number, memory) || isActualWithDayPrecision(content))
+      return 'validation_failed';
     const { external_id, container_number } = content;
     const taken = memory.milestones.some(
       (other) =>
@@ -163,7 +164,7 @@ export class ReferenceShipmentModel {
     if (taken) return 'milestone_exists';
     this.startCommand();
     changeMilestone(id, memory, () => correctMilestoneByHand(old, content, memory));
-    this.deriveAll();
+    this.deriveFields();
     return undefined;
   }
 
@@ -174,7 +175,7 @@ export class ReferenceShipmentModel {
     changeMilestone(id, memory, (old) =>
       old.retracted ? old : { ...old, retracted: true, revision: old.revision + 1 },
     );
-    this.deriveAll();
+    this.deriveFields();
   }
 
   private getMilestone(id: string): ModelMilestone {
@@ -190,7 +191,7 @@ export class ReferenceShipmentModel {
     if (status !== 'cancelled' && getRank(status) >= getRank('delivered')) return 'already_delivered';
     this.startCommand();
     memory.cancelled ??= memory.now;
-    this.deriveAll();
+    this.deriveFields();
     return undefined;
   }
 
@@ -200,11 +201,11 @@ export class ReferenceShipmentModel {
     if (listEffectiveCancellations(memory).length > 0) return 'cancelled_by_milestone';
     this.startCommand();
     memory.cancelled = null;
-    this.deriveAll();
+    this.deriveFields();
     return undefined;
   }
 
-  private deriveAll(): void {
+  private deriveFields(): void {
     this.memory.answered = findExpectedTimes(this.memory);
   }
 }

@@ -64,7 +64,7 @@ const HOUR_MS = 3_600_000;
 /** The journeys begin before daylight saving time begins: a week later in Los Angeles, three weeks later in Berlin. */
 const START_MS = Date.UTC(2026, 2, 4);
 
-export function addHoursTo(time: Timestamp, hours: number): Timestamp {
+export function addHoursToTime(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + hours * HOUR_MS).toISOString();
 }
 
@@ -79,7 +79,7 @@ const timeArbitrary = fc
     { weight: 1, arbitrary: fc.integer({ min: -64, max: -58 }) },
   )
   .map((halfDays) => new Date(START_MS + halfDays * 12 * HOUR_MS).toISOString());
-const timeOrNone = fc.option(timeArbitrary, { nil: null, freq: 4 });
+const optionalTimeArbitrary = fc.option(timeArbitrary, { nil: null, freq: 4 });
 const hoursBetweenSteps = fc.constantFrom(
   -12,
   -12,
@@ -110,8 +110,8 @@ const createLegArbitrary = (origin_port: string | null, destination_port: string
     voyage: fc.constant(null),
     origin_port: fc.constant(origin_port),
     destination_port: fc.constant(destination_port),
-    etd: timeOrNone,
-    eta: timeOrNone,
+    etd: optionalTimeArbitrary,
+    eta: optionalTimeArbitrary,
   });
 const legsArbitrary: fc.Arbitrary<readonly LegFields[]> = fc.oneof(
   fc.constant([]),
@@ -141,8 +141,8 @@ const PATCHED_FIELDS = {
     [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT],
   ),
   legs: legsArbitrary,
-  etd: timeOrNone,
-  eta: timeOrNone,
+  etd: optionalTimeArbitrary,
+  eta: optionalTimeArbitrary,
 };
 
 /** Codes that start times, end times or show progress. Other codes appear rarely, because they rarely matter. */
@@ -156,7 +156,10 @@ const JOURNEY_CODES = [
 ];
 const SAMPLE_PLACES = [null, null, null, 'SGSIN', 'SGSIN', 'USLAX', ...LOCATION_SAMPLES];
 
-const milestoneOf = (codes: readonly string[], classifiers: readonly ('actual' | 'estimated' | 'planned')[]) =>
+const createMilestoneArbitrary = (
+  codes: readonly string[],
+  classifiers: readonly ('actual' | 'estimated' | 'planned')[],
+) =>
   fc
     .record({
       code: fc.constantFrom(...codes),
@@ -170,7 +173,7 @@ const milestoneOf = (codes: readonly string[], classifiers: readonly ('actual' |
     .map((fields) => milestoneInput(fields));
 const ESTIMATE_CODES = ['vessel_arrived', 'vessel_arrived', 'arrived_at_destination', 'vessel_departed'];
 const anyChoice = fc.nat(20);
-const DOCUMENT_ACTS = [
+const DOCUMENT_ACTIONS = [
   'add',
   'add',
   'request',
@@ -183,7 +186,7 @@ const DOCUMENT_ACTS = [
 ] as const;
 const REQUIRED_TYPES: readonly DocumentType[] = ['bill_of_lading', 'packing_list'];
 
-const dayOf = fc.option(
+const optionalDayArbitrary = fc.option(
   fc.integer({ min: -10, max: 40 }).map((days) => new Date(START_MS + days * 24 * HOUR_MS).toISOString().slice(0, 10)),
   { nil: null, freq: 3 },
 );
@@ -193,13 +196,16 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
   fc.oneof(
     {
       weight: 8,
-      arbitrary: fc.record({ kind: fc.constant('post' as const), milestone: milestoneOf(codes, ['actual']) }),
+      arbitrary: fc.record({
+        kind: fc.constant('post' as const),
+        milestone: createMilestoneArbitrary(codes, ['actual']),
+      }),
     },
     {
       weight: 3,
       arbitrary: fc.record({
         kind: fc.constant('post' as const),
-        milestone: milestoneOf(ESTIMATE_CODES, ['estimated', 'estimated', 'planned']),
+        milestone: createMilestoneArbitrary(ESTIMATE_CODES, ['estimated', 'estimated', 'planned']),
       }),
     },
     {
@@ -232,7 +238,10 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
       weight: 5,
       arbitrary: fc.record({
         kind: fc.constant('patch' as const),
-        patch: fc.record({ ...PATCHED_FIELDS, original_eta: timeOrNone }, { requiredKeys: [], noNullPrototype: true }),
+        patch: fc.record(
+          { ...PATCHED_FIELDS, original_eta: optionalTimeArbitrary },
+          { requiredKeys: [], noNullPrototype: true },
+        ),
       }),
     },
     {
@@ -255,7 +264,10 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
       arbitrary: fc.record({
         kind: fc.constant('patch_container' as const),
         number: fc.constantFrom(CONTAINER_A, CONTAINER_A, CONTAINER_B),
-        patch: fc.record({ last_free_day: dayOf, empty_return_by: dayOf }, { requiredKeys: [] }),
+        patch: fc.record(
+          { last_free_day: optionalDayArbitrary, empty_return_by: optionalDayArbitrary },
+          { requiredKeys: [] },
+        ),
       }),
     },
     { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('cancel' as const, 'reopen' as const) }) },
@@ -263,7 +275,7 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
       weight: papers,
       arbitrary: fc.record({
         kind: fc.constant('document' as const),
-        act: fc.constantFrom(...DOCUMENT_ACTS),
+        act: fc.constantFrom(...DOCUMENT_ACTIONS),
         type: fc.constantFrom(...REQUIRED_TYPES),
         which: anyChoice,
         isInItsPlace: fc.constantFrom(false, false, true),

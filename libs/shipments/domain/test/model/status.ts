@@ -9,12 +9,12 @@ import {
   findOrigin,
 } from './memory.ts';
 import {
-  actualMilestones,
+  listGoodsMilestones,
   isArrivalCode,
-  isLocated,
+  hasKnownLocation,
   isMovementCode,
   isDepartureCode,
-  laneOf,
+  listLaneMilestones,
   listLanes,
 } from './trips.ts';
 
@@ -66,13 +66,13 @@ export function isArrival(milestone: ModelMilestone, memory: ModelMemory): boole
   if (!isArrivalCode(milestone.code, memory)) return false;
   const { container_number } = milestone;
   if (findDestination(memory) === null) {
-    return !actualMilestones(memory).some(
+    return !listGoodsMilestones(memory).some(
       (each) => isDepartureCode(each.code, memory) && !isSailingOn(each, memory) && isLaterDeparture(each, milestone),
     );
   }
-  if (isLocated(milestone, memory)) return milestone.location === findDestination(memory);
+  if (hasKnownLocation(milestone, memory)) return milestone.location === findDestination(memory);
   const lanes = container_number === null ? listLanes(memory) : [container_number];
-  return lanes.every((number) => isStillThere(milestone, laneOf(number, memory), memory));
+  return lanes.every((number) => hasNotMovedSinceArrival(milestone, listLaneMilestones(number, memory), memory));
 }
 
 /** Returns true if the departure is after the milestone, or at the same time and place. */
@@ -107,11 +107,11 @@ function isDepartedAgain(milestone: ModelMilestone, lane: readonly ModelMileston
 }
 
 /** Returns true if the goods departed at the time of the arrival from the same place, which the service does not know. */
-function isLeftAtOnce(arrival: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+function isDepartedImmediately(arrival: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
   return lane.some(
     (other) =>
       other.occurred_at === arrival.occurred_at &&
-      !isLocated(other, memory) &&
+      !hasKnownLocation(other, memory) &&
       isDepartureCode(other.code, memory) &&
       !isSailingOn(other, memory) &&
       isLaterDeparture(other, arrival),
@@ -151,24 +151,28 @@ function hasMovedSince(time: Timestamp, lane: readonly ModelMilestone[], memory:
   );
   return lane.some((other) => {
     if (other.occurred_at <= time || isSailingOn(other, memory) || !isMovementCode(other.code, memory)) return false;
-    if (!isLocated(other, memory)) return isDepartureCode(other.code, memory);
+    if (!hasKnownLocation(other, memory)) return isDepartureCode(other.code, memory);
     const isBeforeDelivery = delivery === undefined || other.occurred_at < delivery.occurred_at;
     return other.location !== findDestination(memory) && isBeforeDelivery;
   });
 }
 
 /** Returns true if the goods did not move after the arrival at an unknown place. */
-function isStillThere(arrival: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
-  return !hasMovedSince(arrival.occurred_at, lane, memory) && !isLeftAtOnce(arrival, lane, memory);
+function hasNotMovedSinceArrival(
+  arrival: ModelMilestone,
+  lane: readonly ModelMilestone[],
+  memory: ModelMemory,
+): boolean {
+  return !hasMovedSince(arrival.occurred_at, lane, memory) && !isDepartedImmediately(arrival, lane, memory);
 }
 
 /** Returns the time of the first arrival at the destination. */
 function findArrivalAtDestination(lane: readonly ModelMilestone[], memory: ModelMemory): Timestamp | undefined {
   return lane.find((each) => {
     const status = getOwnStatus(each, memory);
-    const isThere = isLocated(each, memory) && each.location === findDestination(memory);
+    const isThere = hasKnownLocation(each, memory) && each.location === findDestination(memory);
     if (isThere) return isArrivalCode(each.code, memory) || status === 'available_for_pickup';
-    return status === 'arrived' && !isLocated(each, memory) && isStillThere(each, lane, memory);
+    return status === 'arrived' && !hasKnownLocation(each, memory) && hasNotMovedSinceArrival(each, lane, memory);
   })?.occurred_at;
 }
 
@@ -182,14 +186,18 @@ function isAvailableAgain(milestone: ModelMilestone, lane: readonly ModelMilesto
       other.occurred_at > milestone.occurred_at &&
       !isUnavailableAgain(other, lane) &&
       !isReturningSince(other, lane) &&
-      isAvailableHere(other, lane, memory),
+      isAvailableAtDestination(other, lane, memory),
   );
 }
 
-function isAvailableHere(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+function isAvailableAtDestination(
+  milestone: ModelMilestone,
+  lane: readonly ModelMilestone[],
+  memory: ModelMemory,
+): boolean {
   const destination = findDestination(memory);
   if (destination === null) return true;
-  if (isLocated(milestone, memory)) return milestone.location === destination;
+  if (hasKnownLocation(milestone, memory)) return milestone.location === destination;
   return !hasMovedSince(milestone.occurred_at, lane, memory);
 }
 
@@ -204,7 +212,7 @@ export function findCountedStatus(
   if (status === 'delivered') return isReturningUntil(milestone, lane) ? 'returned' : status;
   if (status !== 'arrived' && status !== 'available_for_pickup' && status !== 'out_for_delivery') return status;
   const destination = findDestination(memory);
-  const isElsewhere = destination !== null && isLocated(milestone, memory) && milestone.location !== destination;
+  const isElsewhere = destination !== null && hasKnownLocation(milestone, memory) && milestone.location !== destination;
   const elsewhere = milestone.location === findOrigin(memory) ? 'at_origin' : 'in_transit';
   if (isElsewhere && status !== 'out_for_delivery') return elsewhere;
   if (isUnavailableAgain(milestone, lane)) return null;
@@ -218,8 +226,8 @@ export function findCountedStatus(
   const arrived = findArrivalAtDestination(lane, memory);
   const isAfterArrival = arrived !== undefined && milestone.occurred_at >= arrived;
   if (isElsewhere) return isAfterArrival ? status : elsewhere;
-  if (isLocated(milestone, memory) || (status === 'out_for_delivery' && isAfterArrival)) return status;
-  if (status === 'arrived') return isStillThere(milestone, lane, memory) ? status : 'in_transit';
+  if (hasKnownLocation(milestone, memory) || (status === 'out_for_delivery' && isAfterArrival)) return status;
+  if (status === 'arrived') return hasNotMovedSinceArrival(milestone, lane, memory) ? status : 'in_transit';
   return hasMovedSince(milestone.occurred_at, lane, memory) ? 'in_transit' : status;
 }
 
@@ -238,7 +246,7 @@ export function findLaneStatus(lane: readonly ModelMilestone[], memory: ModelMem
  * it is their highest, but at most `out_for_delivery`.
  */
 function findJourneyStatus(memory: ModelMemory): ModelStatus {
-  const lanes = listLanes(memory).map((number) => laneOf(number, memory));
+  const lanes = listLanes(memory).map((number) => listLaneMilestones(number, memory));
   const reached = lanes.map((lane) => findLaneStatus(lane, memory));
   const ranks = reached.map(({ status }) => getRank(status));
   if (reached.every(isDelivered)) {
@@ -270,7 +278,7 @@ function getStatus(rank: number): ShipmentStatus {
 
 /** Returns cancellations that are not retracted and that no `booking_confirmed` with a later date revokes. */
 function listUnrevokedCancellations(memory: ModelMemory): readonly ModelMilestone[] {
-  const actual = actualMilestones(memory);
+  const actual = listGoodsMilestones(memory);
   return actual.filter(
     (milestone) =>
       milestone.code === 'booking_cancelled' &&

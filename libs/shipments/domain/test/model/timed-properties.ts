@@ -1,7 +1,7 @@
 import type { ShipmentException, Timestamp } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { checkAt, checkExceptions, checkExplainedExceptions, requireState } from './invariants.ts';
-import { type TimedJourney, sortSteps, addHoursTo, timedJourneysArbitrary } from './over-time.ts';
+import { checkRulesAt, checkExceptions, checkExplainedExceptions, requireState } from './invariants.ts';
+import { type TimedJourney, sortSteps, addHoursToTime, timedJourneysArbitrary } from './over-time.ts';
 import { type CheckPlan, unresolvedExceptions, walkOverTime } from './timed-walk.ts';
 
 const fractionArbitrary = fc.double({ min: 0.001, max: 1, noNaN: true });
@@ -47,10 +47,10 @@ export function describePropertiesOverTime(numRuns: number): void {
         walkOverTime(journey, plan, (scenario, now) => {
           const next = requireState(scenario).nextCheckAt;
           const idle = listTimesBefore(next, now, share);
-          expect(idle.flatMap((moment) => checkAt(moment, scenario))).toEqual([]);
+          expect(idle.flatMap((moment) => checkRulesAt(moment, scenario))).toEqual([]);
           if (next === null) return;
           expect(next > now).toBe(true);
-          expect(checkAt(next, scenario)).not.toEqual([]);
+          expect(checkRulesAt(next, scenario)).not.toEqual([]);
         });
       }),
       { numRuns },
@@ -97,7 +97,7 @@ type ComparableException = Omit<ShipmentException, 'opened_at'> & { readonly ope
  */
 function listTimesBefore(next: Timestamp | null, now: Timestamp, share: number): readonly Timestamp[] {
   const begin = Date.parse(now);
-  const end = next === null ? Date.parse(addHoursTo(now, 20_000)) : Date.parse(next) - 1;
+  const end = next === null ? Date.parse(addHoursToTime(now, 20_000)) : Date.parse(next) - 1;
   const moments = [begin, begin + 1, Math.round(begin + share * (end - begin)), end];
   return moments.filter((moment) => moment <= end).map((moment) => new Date(moment).toISOString());
 }

@@ -3,8 +3,8 @@ import type { MilestoneInput } from '../../src/index.ts';
 import { Scenario } from '../scenario.ts';
 import type { Step } from './journeys.ts';
 import { ReferenceShipmentModel } from './model.ts';
-import { type PersonStep, type DocumentStep, type TimedJourney, type TimedStep, addHoursTo } from './over-time.ts';
-import { catchRefusalCode, takeStep } from './walk.ts';
+import { type PersonStep, type DocumentStep, type TimedJourney, type TimedStep, addHoursToTime } from './over-time.ts';
+import { catchRefusalCode, executeStep } from './walk.ts';
 
 /** Plan of checks between two steps: before and at each due time, at the end, at fractions of the time, or never. */
 export type CheckPlan = 'due' | 'last' | 'never' | readonly number[];
@@ -15,10 +15,10 @@ type Visitor = (scenario: Scenario, now: Timestamp) => void;
 /** Executes a journey and a final check. Between the steps, it checks by one plan after another. */
 export function walkOverTime(journey: TimedJourney, plans: readonly CheckPlan[], look: Visitor): Scenario {
   const walk = new TimedWalk(journey, look);
-  walk.takeStep({ kind: 'upsert', fields: journey.fields });
+  walk.executeStep({ kind: 'upsert', fields: journey.fields });
   for (const [index, { after, step }] of journey.steps.entries()) {
     walk.waitHours(after, plans[index % plans.length] ?? 'never');
-    walk.takeStep(step);
+    walk.executeStep(step);
   }
   walk.waitHours(journey.then, plans.at(-1) ?? 'never');
   walk.checkRules();
@@ -31,16 +31,25 @@ interface ExceptionSubject {
 }
 
 /** Type and container of an exception. At most one unresolved exception exists per type and container. */
-export function keyOf({ type, container_number }: ExceptionSubject): string {
+export function getExceptionKey({ type, container_number }: ExceptionSubject): string {
   return `${type} ${container_number}`;
 }
 
-/** Returns the key of an exception's type and container. */
+/** Returns the unresolved exceptions, sorted by type and container. */
 export function unresolvedExceptions({ state }: Scenario): readonly ShipmentException[] {
   return (state?.exceptions ?? [])
     .filter(({ status }) => status !== 'resolved')
-    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    .toSorted((a, b) => (getExceptionKey(a) < getExceptionKey(b) ? -1 : 1));
 }
+
+/** Methods of the scenario for actions on a document that exists. */
+const DOCUMENT_METHODS = {
+  receive: 'receiveUpload',
+  complete: 'completeUpload',
+  approve: 'approveDocument',
+  reject: 'rejectDocument',
+  delete: 'deleteDocument',
+} as const;
 
 class TimedWalk {
   readonly scenario = new Scenario();
@@ -60,30 +69,32 @@ class TimedWalk {
   }
 
   waitHours(hours: number, plan: CheckPlan): void {
-    const until = addHoursTo(this.now, hours);
+    const until = addHoursToTime(this.now, hours);
     if (plan === 'due') this.checkWhenDue(until);
-    else for (const moment of listTimesOfPlan(plan, Date.parse(this.now), Date.parse(until))) this.checkAt(moment);
+    else
+      for (const moment of listTimesOfPlan(plan, Date.parse(this.now), Date.parse(until)))
+        this.checkInvariantsAt(moment);
     this.now = until;
   }
 
   checkRules(): void {
-    this.scenario.at(this.now).check();
+    this.scenario.atTime(this.now).checkRules();
     this.notifyVisitor();
   }
 
-  takeStep(step: TimedStep): void {
+  executeStep(step: TimedStep): void {
     const { scenario, model, now } = this;
-    scenario.at(now);
+    scenario.atTime(now);
     if (step.kind === 'settings') {
       scenario.settings = step.settings;
       this.checkRules();
       return;
     }
-    if (this.isAhead(step)) return;
+    if (this.concernsFutureMilestone(step)) return;
     const revision = scenario.events.length;
     if (step.kind === 'document') this.takeDocument(step);
-    else if (isByHand(step)) this.takeByHand(step);
-    else takeStep(moveIntoPast(step, now), scenario, model, this.posted);
+    else if (isPersonStep(step)) this.executePersonStep(step);
+    else executeStep(moveIntoPast(step, now), scenario, model, this.posted);
     // A command that stores nothing decides no exceptions. The next check decides them.
     if (scenario.events.length > revision) this.notifyVisitor();
   }
@@ -93,7 +104,7 @@ class TimedWalk {
     this.known = this.scenario.record.updated_at;
   }
 
-  private checkAt(moment: number): void {
+  private checkInvariantsAt(moment: number): void {
     this.now = new Date(moment).toISOString();
     this.checkRules();
   }
@@ -103,8 +114,8 @@ class TimedWalk {
       const next = this.scenario.state?.nextCheckAt ?? null;
       if (next === null || next <= this.now || next > until) return;
       const due = Date.parse(next);
-      if (due - 1 > Date.parse(this.now)) this.checkAt(due - 1);
-      this.checkAt(due);
+      if (due - 1 > Date.parse(this.now)) this.checkInvariantsAt(due - 1);
+      this.checkInvariantsAt(due);
     }
   }
 
@@ -112,7 +123,7 @@ class TimedWalk {
    * Returns true if the step repeats or corrects a milestone that is in the future, because the clock has jumped back.
    * Such a step is refused.
    */
-  private isAhead({ kind }: TimedStep): boolean {
+  private concernsFutureMilestone({ kind }: TimedStep): boolean {
     if (kind !== 'repeat' && kind !== 'correct') return false;
     const said = [...this.posted, ...this.model.memory.milestones];
     return said.some(({ classifier, occurred_at }) => classifier === 'actual' && occurred_at > this.now);
@@ -125,18 +136,18 @@ class TimedWalk {
     // The command may be refused. A refusal does not change the shipment.
     catchRefusalCode(() => {
       const replaces_document_id = isInItsPlace ? (known?.id ?? null) : null;
-      if (act === 'add') scenario.add({ type, replaces_document_id });
+      if (act === 'add') scenario.addDocument({ type, replaces_document_id });
       else if (act === 'request') scenario.requestUpload({ type, replaces_document_id });
-      else if (known !== undefined) scenario[act](known);
+      else if (known !== undefined) scenario[DOCUMENT_METHODS[act]](known);
     });
   }
 
-  private takeByHand(step: PersonStep): void {
+  private executePersonStep(step: PersonStep): void {
     const { scenario } = this;
     if (step.kind === 'open') {
       const subjects = [null, ...scenario.record.container_numbers];
       const container_number = subjects[step.which % subjects.length] ?? null;
-      scenario.openByHand(step.type, { severity: step.severity, container_number });
+      scenario.openException(step.type, { severity: step.severity, container_number });
       return;
     }
     // People see exceptions that are due, because the clock checks within seconds.
@@ -144,12 +155,12 @@ class TimedWalk {
     const open = unresolvedExceptions(scenario);
     const exception = open[step.which % Math.max(1, open.length)];
     if (exception === undefined) return;
-    if (step.kind === 'acknowledge') scenario.acknowledge(exception);
-    else scenario.resolve(exception);
+    if (step.kind === 'acknowledge') scenario.acknowledgeException(exception);
+    else scenario.resolveException(exception);
   }
 }
 
-const isByHand = (step: TimedStep): step is PersonStep => ['open', 'acknowledge', 'resolve'].includes(step.kind);
+const isPersonStep = (step: TimedStep): step is PersonStep => ['open', 'acknowledge', 'resolve'].includes(step.kind);
 
 function listTimesOfPlan(plan: Exclude<CheckPlan, 'due'>, from: number, until: number): readonly number[] {
   if (plan === 'never') return [];

@@ -10,7 +10,7 @@ import {
   listMilestonesOfContainer,
 } from './memory.ts';
 import { scenarioPlaces } from '../scenario.ts';
-import { instantAt, startAt } from './days.ts';
+import { instantAt, findStartAtPlace } from './days.ts';
 import { isLaterReport } from './reports.ts';
 
 /** Random shipments are created after all dates of their milestones. */
@@ -27,21 +27,21 @@ export function listLanes({ fields: { container_numbers } }: ModelMemory): reado
 }
 
 /** Returns the actual milestones that report what happened to the goods of any container, in the order of the list. */
-export function actualMilestones(memory: ModelMemory): readonly ModelMilestone[] {
-  const counting = new Set(listLanes(memory).flatMap((number) => laneOf(number, memory)));
-  return listActual(memory).filter((milestone) => counting.has(milestone));
+export function listGoodsMilestones(memory: ModelMemory): readonly ModelMilestone[] {
+  const counting = new Set(listLanes(memory).flatMap((number) => listLaneMilestones(number, memory)));
+  return listActualMilestones(memory).filter((milestone) => counting.has(milestone));
 }
 
 /** Returns the actual milestones that report what happened to the goods of a container. */
-export function laneOf(number: string | null, memory: ModelMemory): readonly ModelMilestone[] {
-  const inTime = listInTime(number, memory);
+export function listLaneMilestones(number: string | null, memory: ModelMemory): readonly ModelMilestone[] {
+  const inTime = listTimelyMilestones(number, memory);
   const last = inTime.filter((milestone) => !isReplacedReport(milestone, memory));
   return last.filter((milestone) => !isAfterDischarge(milestone, last));
 }
 
 /** Returns the milestones of a container without those of other trips and late repetitions. */
-function listInTime(number: string | null, memory: ModelMemory): readonly ModelMilestone[] {
-  const all = listMilestonesOfContainer(listActual(memory), number);
+function listTimelyMilestones(number: string | null, memory: ModelMemory): readonly ModelMilestone[] {
+  const all = listMilestonesOfContainer(listActualMilestones(memory), number);
   const own = all.filter(({ container_number }) => container_number !== null);
   const others = otherTrips(own, all, memory);
   const ofTrip = all.filter((milestone) => !others.includes(milestone));
@@ -65,14 +65,14 @@ export function isReplacedReport(milestone: ModelMilestone, memory: ModelMemory)
     external_id === null && source !== 'manual' && findMilestoneCode(code)?.once_per_visit === true;
   if (milestone.classifier !== 'actual' || milestone.retracted || !canRepeat(milestone)) return false;
   const { code, container_number, location, source } = milestone;
-  const counting = [...new Set(listLanes(memory).flatMap((number) => listInTime(number, memory)))];
+  const counting = [...new Set(listLanes(memory).flatMap((number) => listTimelyMilestones(number, memory)))];
   if (!counting.includes(milestone)) return false;
   const limits = counting.filter(
     (other) =>
       (isDepartureCode(code, memory)
         ? [...ARRIVAL_OF_VISIT_CODES, ...LOADING_CODES].includes(other.code)
         : isDepartureCode(other.code, memory)) &&
-      (!isLocated(milestone, memory) || other.location === location) &&
+      (!hasKnownLocation(milestone, memory) || other.location === location) &&
       (container_number === null || [null, container_number].includes(other.container_number)),
   );
   const visitOf = ({ occurred_at }: ModelMilestone) =>
@@ -91,7 +91,7 @@ export function isReplacedReport(milestone: ModelMilestone, memory: ModelMemory)
   );
 }
 
-function listActual(memory: ModelMemory): readonly ModelMilestone[] {
+function listActualMilestones(memory: ModelMemory): readonly ModelMilestone[] {
   return listCountingMilestones(memory)
     .filter(({ classifier }) => classifier === 'actual')
     .toSorted(compareInListOrder);
@@ -113,7 +113,7 @@ export function isMovementCode(code: string, memory: ModelMemory): boolean {
 }
 
 /** Returns true if the milestone has a location that is a port of the shipment or a known place. */
-export function isLocated({ location }: ModelMilestone, memory: ModelMemory): boolean {
+export function hasKnownLocation({ location }: ModelMilestone, memory: ModelMemory): boolean {
   if (location === null) return false;
   const ports = memory.legs.value.flatMap((leg) => [leg.origin_port, leg.destination_port]);
   const isPort = [findOrigin(memory), findDestination(memory), ...ports].includes(location);
@@ -128,7 +128,7 @@ function isLateRepetition(milestone: ModelMilestone, lane: readonly ModelMilesto
   const arrivals = lane.filter(
     (other) =>
       (isArrivalCode(other.code, memory) || LEG_ARRIVAL_CODES.includes(other.code)) &&
-      isLocated(other, memory) &&
+      hasKnownLocation(other, memory) &&
       other.location !== origin,
   );
   const first = lane.find(isAtOrigin);
@@ -180,10 +180,10 @@ function otherTrips(
   }
   const etd = memory.etd.value ?? memory.legs.value[0]?.etd ?? null;
   const port = memory.etd.value === null ? (memory.legs.value[0]?.origin_port ?? null) : findOrigin(memory);
-  const [time, timeEnd] = etd === null ? [CREATED_AT, CREATED_AT] : [startAt(etd, port), instantAt(etd, port)];
+  const [time, timeEnd] = etd === null ? [CREATED_AT, CREATED_AT] : [findStartAtPlace(etd, port), instantAt(etd, port)];
   const candidates = trips.filter(({ ended, loaded, milestones }) => {
     const isOver = ended !== null && ended < time;
-    return loaded && (!isOver || (etd === null && isOfRoute([...milestones, ...unnamedBetween('', '~')], memory)));
+    return loaded && (!isOver || (etd === null && belongsToRoute([...milestones, ...unnamedBetween('', '~')], memory)));
   });
   const distance = ({ milestones, ended }: ModelTrip) =>
     Math.max(
@@ -195,12 +195,13 @@ function otherTrips(
   const chosen = candidates.findLast((trip) => distance(trip) === nearest);
   const kept = chosen ?? trips.find(({ ended }) => ended === null);
   return own.filter(
-    (milestone) => kept?.milestones.includes(milestone) !== true || isUnused(milestone, kept, all, memory),
+    (milestone) =>
+      kept?.milestones.includes(milestone) !== true || belongsToUnusedContainer(milestone, kept, all, memory),
   );
 }
 
 /** Returns true for a pick-up of the empty container and its return without a loaded movement in between. */
-function isUnused(
+function belongsToUnusedContainer(
   milestone: ModelMilestone,
   { milestones }: ModelTrip,
   all: readonly ModelMilestone[],
@@ -230,10 +231,10 @@ function isLoadedMovement(code: string, memory: ModelMemory): boolean {
   return others.includes(code) || isDepartureCode(code, memory) || isArrivalCode(code, memory);
 }
 
-function isOfRoute(milestones: readonly ModelMilestone[], memory: ModelMemory): boolean {
+function belongsToRoute(milestones: readonly ModelMilestone[], memory: ModelMemory): boolean {
   return milestones.some((milestone) => {
     const { code, location } = milestone;
-    const isAt = (port: string | null) => port === null || !isLocated(milestone, memory) || location === port;
+    const isAt = (port: string | null) => port === null || !hasKnownLocation(milestone, memory) || location === port;
     if (isDepartureCode(code, memory)) return isAt(findOrigin(memory));
     const lastSteps = ['available_for_pickup', 'gated_out', 'out_for_delivery', 'delivered', 'cargo_stripped'];
     const isAtEnd = isArrivalCode(code, memory) || LEG_ARRIVAL_CODES.includes(code) || lastSteps.includes(code);

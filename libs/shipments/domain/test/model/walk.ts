@@ -13,18 +13,18 @@ export function walkJourney(
 ): Scenario {
   const scenario = new Scenario();
   const model = new ReferenceShipmentModel(() => scenario.time);
-  scenario.upsert(journey.fields);
+  scenario.upsertShipment(journey.fields);
   model.upsertShipment(journey.fields);
   look(scenario, model);
   const posted: MilestoneInput[] = [];
   for (const step of journey.steps) {
-    takeStep(step, scenario, model, posted);
+    executeStep(step, scenario, model, posted);
     look(scenario, model);
   }
   return scenario;
 }
 
-export function takeStep(
+export function executeStep(
   step: Step,
   scenario: Scenario,
   model: ReferenceShipmentModel,
@@ -32,11 +32,11 @@ export function takeStep(
 ): void {
   switch (step.kind) {
     case 'upsert':
-      scenario.upsert(step.fields);
+      scenario.upsertShipment(step.fields);
       model.upsertShipment(step.fields);
       return;
     case 'patch':
-      scenario.patch(step.patch);
+      scenario.patchShipment(step.patch);
       model.patchShipment(step.patch);
       return;
     case 'patch_container': {
@@ -46,7 +46,7 @@ export function takeStep(
     }
     case 'cancel':
     case 'reopen': {
-      const code = catchRefusalCode(() => scenario[step.kind]());
+      const code = catchRefusalCode(() => scenario[`${step.kind}Shipment`]());
       expect(code).toBe(step.kind === 'cancel' ? model.cancelShipment() : model.reopenShipment());
       return;
     }
@@ -64,14 +64,14 @@ export function takeStep(
     case 'correct': {
       const milestone = pickElement(readTimeline(scenario), step.which);
       if (milestone === undefined) return;
-      const code = catchRefusalCode(() => scenario.correct(milestone, step.patch));
+      const code = catchRefusalCode(() => scenario.correctMilestone(milestone, step.patch));
       expect(code).toBe(model.correctMilestone(milestone.id, step.patch));
       return;
     }
     case 'retract': {
       const milestone = pickElement(readTimeline(scenario), step.which);
       if (milestone === undefined) return;
-      scenario.retract(milestone);
+      scenario.retractMilestone(milestone);
       model.retractMilestone(milestone.id);
     }
   }
@@ -79,8 +79,8 @@ export function takeStep(
 
 function postMilestone(input: MilestoneInput, scenario: Scenario, model: ReferenceShipmentModel): void {
   const known = new Set(readTimeline(scenario).map(({ id }) => id));
-  let answer: ReturnType<Scenario['post']> | undefined;
-  const code = catchRefusalCode(() => (answer = scenario.post(input.code, input.occurred_at, input)));
+  let answer: ReturnType<Scenario['postMilestone']> | undefined;
+  const code = catchRefusalCode(() => (answer = scenario.postMilestone(input.code, input.occurred_at, input)));
   model.postMilestone(input, answer?.milestone.recorded_at ?? '', (expected) => {
     expect(answer?.outcome ?? 'refused').toBe(expected.outcome);
     const overridden = answer?.warnings.some((warning) => warning.code === 'overridden_by_user') ?? false;
@@ -120,15 +120,15 @@ export function catchRefusalCode(act: () => unknown): string | undefined {
 /** Creates a shipment whose milestones arrive in this order. */
 export function recordArrivals(fields: Journey['fields'], arrivals: Arrivals['inOrder']): Scenario {
   const scenario = new Scenario();
-  scenario.upsert(fields);
+  scenario.upsertShipment(fields);
   const posted = new Map<MilestoneInput, Milestone>();
   for (const { kind, milestone } of arrivals) {
     const known = posted.get(milestone);
-    if (kind === 'retract' && known !== undefined) scenario.retract(known);
+    if (kind === 'retract' && known !== undefined) scenario.retractMilestone(known);
     // A milestone that names a container which is not on the shipment is refused.
     if (kind === 'post') {
       catchRefusalCode(() =>
-        posted.set(milestone, scenario.post(milestone.code, milestone.occurred_at, milestone).milestone),
+        posted.set(milestone, scenario.postMilestone(milestone.code, milestone.occurred_at, milestone).milestone),
       );
     }
   }
@@ -140,7 +140,7 @@ export function recordArrivals(fields: Journey['fields'], arrivals: Arrivals['in
  * estimates and plans.
  */
 export function orderIndependentOutcome(scenario: Scenario) {
-  const { status, atd, ata, status_milestone_id, last_milestone, legs, containers } = actualAnswer(scenario);
+  const { status, atd, ata, status_milestone_id, last_milestone, legs, containers } = toModelForm(scenario);
   const timeOf = (id: string | null | undefined) =>
     readTimeline(scenario).find((milestone) => milestone.id === id)?.occurred_at;
   return {
@@ -179,13 +179,13 @@ function openByMilestones({ state }: Scenario): readonly string[] {
 }
 
 /** Returns the domain's answer in the form of the model's. */
-export function actualAnswer({ state }: Scenario) {
+export function toModelForm({ state }: Scenario) {
   if (state === undefined) throw new Error('there is no shipment');
   const { record, timeline } = state;
   const { status, status_milestone_id, etd, eta, original_eta, atd, ata, legs, last_milestone } = record;
   const { etd_precision, eta_precision, original_eta_precision } = record;
   return {
-    fields: fieldsOf(record),
+    fields: pickComparedFields(record),
     status,
     status_milestone_id,
     etd,
@@ -212,7 +212,7 @@ export function actualAnswer({ state }: Scenario) {
   };
 }
 
-function fieldsOf(record: ShipmentRecord) {
+function pickComparedFields(record: ShipmentRecord) {
   const { external_id, mode, load_type, house_bill, master_bill, booking_number, container_numbers } = record;
   const { carrier_scac, origin_port, destination_port, shipper, consignee, references, metadata, incoterm } = record;
   return {
