@@ -1,5 +1,5 @@
 import type { KafkaOptions } from '@tracking/distributed';
-import { ConfigReader, type EnvironmentVariables, type SecretsKeySettings } from '@tracking/runtime';
+import { ConfigError, ConfigReader, type EnvironmentVariables, type SecretsKeySettings } from '@tracking/runtime';
 import {
   readKafkaSettings,
   readMongoSettings,
@@ -7,6 +7,10 @@ import {
   readServiceSettings,
   type ServiceSettings,
 } from '@tracking/service';
+
+/** Services in the order in which an update replaces them, because each learns new events before those after it. */
+export const UPDATE_ORDER = ['projections', 'shipments', 'webhooks', 'gateway'] as const;
+export type UpdatedService = (typeof UPDATE_ORDER)[number];
 
 /** Settings of the set-up; docs/reference/settings.md lists them. */
 export interface SetupConfig extends ServiceSettings, SecretsKeySettings {
@@ -26,4 +30,23 @@ export function loadConfig(env: EnvironmentVariables = process.env): SetupConfig
     topicPartitions: read.readSetting('KAFKA_PARTITIONS', '32'),
     mongo: readMongoSettings(read),
   };
+}
+
+/** Settings of the wait for the turn of a service in an update. */
+export interface TurnConfig extends ServiceSettings {
+  /** Service that starts after the wait. */
+  readonly service: UpdatedService;
+  readonly mongo: { readonly url: string };
+}
+
+/**
+ * Reads the settings of the wait for the turn of a service.
+ * @param given name of the service from the command line
+ * @throws ConfigError that names the invalid variable or argument
+ */
+export function loadTurnConfig(given: string | undefined, env: EnvironmentVariables = process.env): TurnConfig {
+  const service = UPDATE_ORDER.find((name) => name === given);
+  if (service === undefined) throw new ConfigError(`wait: expected one of ${UPDATE_ORDER.join(', ')}`);
+  const read = new ConfigReader({ ...env, MANAGEMENT_PORT: '0' });
+  return { ...readServiceSettings(read), service, mongo: readMongoSettings(read) };
 }

@@ -1,5 +1,15 @@
+import { ConfigError } from '@tracking/runtime';
 import { runService } from '@tracking/service';
-import { loadConfig } from './config.ts';
-import { setUp } from './set-up.ts';
+import { loadConfig, loadTurnConfig } from './config.ts';
 
-await runService(loadConfig, setUp);
+// Each service waits before it starts, so the wait loads only what it needs.
+const [command, service] = process.argv.slice(2);
+if (command === undefined) await runService(loadConfig, async (config) => (await import('./set-up.ts')).setUp(config));
+else
+  await runService(
+    () => {
+      if (command !== 'wait') throw new ConfigError(`unknown command ${command}: expected none, or wait`);
+      return loadTurnConfig(service);
+    },
+    async (config) => (await import('./update-order.ts')).waitForTurn(config),
+  );

@@ -7,10 +7,11 @@ import { Service } from '@tracking/service';
 import { WEBHOOK_TOPICS } from '@tracking/webhooks';
 import { listIndexedCollections } from './collections.ts';
 import type { SetupConfig } from './config.ts';
+import { recordRelease } from './update-order.ts';
 
 /**
  * Creates the topics that the services need, adds missing partitions to them, and builds the indexes of collections that
- * contain documents, which services do not do. Waits until the engines are available. Can be repeated.
+ * contain documents, which services do not do. Then services of this release may start. Waits until the engines are available. Can be repeated.
  */
 export async function setUp(config: SetupConfig): Promise<void> {
   const service = await Service.start('setup', config);
@@ -31,6 +32,8 @@ export async function setUp(config: SetupConfig): Promise<void> {
   const secret = deriveKey(config.secretsKey, 'identity');
   const identity = await service.retryUntilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
   await identity.close();
+  const { release } = service;
+  if (release !== undefined) await service.retryUntilAvailable(() => recordRelease(documentStore, release));
   logger.info({}, 'set-up is complete');
   await shutdown.runSteps();
   process.exit(0);

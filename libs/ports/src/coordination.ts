@@ -45,11 +45,13 @@ export interface LeaseMember {
   readonly address?: string;
   /** Host name in the TLS certificate of this process; absent without TLS. */
   readonly tlsName?: string;
+  /** Id of the release that the process runs; absent if it has none. */
+  readonly release?: string;
   readonly wanted: WantedLeases;
 }
 
 /** Data about a process that it announces when it becomes a member. */
-export type MemberDescription = Pick<LeaseMember, 'name' | 'address' | 'tlsName'>;
+export type MemberDescription = Pick<LeaseMember, 'name' | 'address' | 'tlsName' | 'release'>;
 
 /** A live member's view of all members. */
 export interface Membership {

@@ -149,6 +149,11 @@ export const SETTINGS = {
     for: 'port to listen on; shipments 4001, webhooks 4002, projections 4003, mcp 3100',
   },
   ...RATE_LIMIT_SETTINGS,
+  RELEASE: {
+    type: parseText,
+    programs: SERVICE_PROGRAMS,
+    for: 'id of the release, which [orders updates](running.md#updates) on Kubernetes; the image contains it (`RELEASE_FILE`)',
+  },
   RETENTION_DEAD_LETTERS: {
     type: parseDuration,
     programs: DELIVERING_PROGRAMS,

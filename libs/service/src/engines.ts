@@ -52,6 +52,7 @@ export function openMongo(
     name: `${service.name}@${hostname()}:${process.pid}`,
     ...(address !== undefined && { address }),
     ...(tlsName !== undefined && { tlsName }),
+    ...(service.release !== undefined && { release: service.release }),
   };
   const shares = new LeaseShares({ leases, member, logger, metrics });
   service.health.setLeaseReport(() => shares.getReports());

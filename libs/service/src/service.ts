@@ -28,6 +28,8 @@ export interface ServiceSettings {
   readonly managementHost: string;
   readonly managementPort: number;
   readonly logLevel: LogLevel;
+  /** Id of the release that the process runs; undefined outside images. */
+  readonly release: string | undefined;
   /** Returns variables that look like misspelled settings. Call it after all settings were read. */
   readonly findMisspelled: () => readonly MisspelledVariable[];
 }
@@ -38,6 +40,7 @@ export function readServiceSettings(read: ConfigReader): ServiceSettings {
     managementHost: read.readSetting('MANAGEMENT_HOST'),
     managementPort: read.readSetting('MANAGEMENT_PORT'),
     logLevel: read.readSetting('LOG_LEVEL'),
+    release: read.readSetting('RELEASE'),
     findMisspelled: () => read.findMisspelledVariables(),
   };
 }
@@ -56,6 +59,8 @@ export class Service {
   private constructor(
     /** Name of the service, the same for all replicas. */
     readonly name: string,
+    /** Id of the release; undefined outside images. */
+    readonly release: string | undefined,
     readonly logger: Logger,
   ) {
     this.metrics = new PrometheusMetrics(name);
@@ -74,7 +79,7 @@ export class Service {
   static async start(name: string, settings: ServiceSettings): Promise<Service> {
     const logger = await createLogger({ level: settings.logLevel, service: name });
     warnOfMisspelledVariables(logger, settings.findMisspelled());
-    const service = new Service(name, logger);
+    const service = new Service(name, settings.release, logger);
     const { metrics, health, shutdown } = service;
     const drain = () => service.startDraining();
     shutdown.shutDownOnUncaughtErrors(drain);

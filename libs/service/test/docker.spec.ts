@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
@@ -303,8 +303,45 @@ describe('the image', () => {
     expect(last.match(/^(COPY|RUN|ADD) .*$/gm)).toEqual([
       'COPY --from=packages /release ./',
       'COPY --from=build /release ./',
+      'COPY --from=identified /release-id ./',
     ]);
     expect(last).toMatch(/^USER node$/m);
     expect(last).toMatch(/^ENV NODE_ENV=production /m);
+  });
+
+  it('has an id that depends on the contents, the paths and the links of its files, and on nothing else', async () => {
+    const [, script = ''] = /^RUN (\(find .+\\\n.+) >\/release-id$/m.exec(dockerfile) ?? [];
+    const release = join(folder.path, 'release');
+    const identify = () => execFileSync('sh', ['-c', script], { cwd: release, encoding: 'utf8' }).trim();
+    const write = async (path: string, content: string) => {
+      await mkdir(dirname(join(release, path)), { recursive: true });
+      await writeFile(join(release, path), content);
+    };
+    await write('apps/one/dist/main.js', '1');
+    await write('apps/two words.js', '2');
+    await symlink('apps/one', join(release, 'link'));
+    const first = identify();
+    expect(first).toMatch(/^[0-9a-f]{16}$/);
+
+    await utimes(join(release, 'apps/two words.js'), 0, 0);
+    await rm(join(release, 'apps/one'), { recursive: true });
+    await write('apps/one/dist/main.js', '1');
+    expect(identify()).toBe(first);
+
+    const ids = new Set([first]);
+    await write('apps/one/dist/main.js', '3');
+    ids.add(identify());
+    await rename(join(release, 'apps/two words.js'), join(release, 'apps/two.js'));
+    ids.add(identify());
+    await rm(join(release, 'link'));
+    await symlink('apps/two.js', join(release, 'link'));
+    ids.add(identify());
+    expect(ids.size).toBe(4);
+  });
+
+  it('gives every process the id', () => {
+    const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+    const [, workdir = ''] = /^WORKDIR (.+)$/m.exec(last) ?? [];
+    expect(last).toMatch(new RegExp(`^ENV .*\\bRELEASE_FILE=${workdir}/release-id$`, 'm'));
   });
 });

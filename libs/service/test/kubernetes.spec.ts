@@ -77,13 +77,20 @@ const settings = (): Record<string, string> =>
   );
 
 /** Returns the container's environment with the operator's values. */
-function environmentOf(app: string): Record<string, string | undefined> {
-  const secrets = containerOf(app).env.map(({ name, valueFrom: { secretKeyRef } }) => {
+function environmentOf({ env }: KubernetesContainer, app: string): Record<string, string | undefined> {
+  const secrets = env.map(({ name, valueFrom: { secretKeyRef } }) => {
     const value: string | undefined = (SECRETS as Readonly<Record<string, string>>)[secretKeyRef.key];
     if (value === undefined && !secretKeyRef.optional) throw new Error(`${app} asks for ${secretKeyRef.key}`);
     return [name, value];
   });
   return { ...settings(), ...OPERATORS, ...Object.fromEntries(secrets) };
+}
+
+/** Reads the settings of the wait for the turn of a service. @throws ConfigError */
+async function loadTurn(service: string, environment: object): Promise<object> {
+  const path = '../../../apps/setup/src/config.ts';
+  const { loadTurnConfig } = (await import(path)) as { loadTurnConfig(service: string, env: object): object };
+  return loadTurnConfig(service, environment);
 }
 
 describe('deploy/k8s', () => {
@@ -98,7 +105,7 @@ describe('deploy/k8s', () => {
     it('is an application of the single image, with valid settings', async () => {
       expect(containerOf(app)).toMatchObject({ image: 'tracking', args: [`apps/${app}/dist/main.js`] });
       expect(containerOf(app).envFrom).toEqual([{ configMapRef: { name: kustomization.configMapGenerator[0].name } }]);
-      await expect(loadAppConfig(app, environmentOf(app))).resolves.toBeDefined();
+      await expect(loadAppConfig(app, environmentOf(containerOf(app), app))).resolves.toBeDefined();
     });
 
     it('has exactly the secrets that it reads', () => {
@@ -129,15 +136,25 @@ describe('deploy/k8s', () => {
 
   describe.each(SERVICES)('%s', (app) => {
     it('has probes at its health endpoints', async () => {
-      const { managementPort } = (await loadAppConfig(app, environmentOf(app))) as { managementPort: number };
+      const { managementPort } = (await loadAppConfig(app, environmentOf(containerOf(app), app))) as {
+        managementPort: number;
+      };
       const { ports = [], readinessProbe, livenessProbe } = containerOf(app);
       expect(ports).toContainEqual({ name: 'management', containerPort: managementPort });
       expect(readinessProbe?.httpGet).toEqual({ path: '/health/ready', port: 'management' });
       expect(livenessProbe?.httpGet).toEqual({ path: '/health/live', port: 'management' });
     });
 
-    it('has a label by which it can be updated alone', () => {
-      expect(named('Deployment', app).metadata.labels).toEqual({ 'app.kubernetes.io/name': app });
+    it('waits for its turn in an update, with the settings and the restrictions of the service', async () => {
+      const { initContainers = [] } = podOf(app).spec;
+      expect(initContainers).toHaveLength(1);
+      const [turn] = initContainers as readonly [KubernetesContainer];
+      expect(turn).toMatchObject({ image: 'tracking', args: ['apps/setup/dist/main.js', 'wait', app] });
+      const { envFrom, securityContext, volumeMounts } = containerOf(app);
+      expect(turn).toMatchObject({ envFrom, securityContext, volumeMounts });
+      await expect(loadTurn(app, environmentOf(turn, app))).resolves.toMatchObject({ service: app });
+      // A set-up can build indexes for half an hour.
+      expect(named('Deployment', app).spec.progressDeadlineSeconds).toBeGreaterThan(1_800);
     });
 
     it('has replicas that stop one at a time, in order', () => {
@@ -158,7 +175,7 @@ describe('deploy/k8s', () => {
       expect(url).toBe(`${app}:${ports?.[0]?.port}`);
       expect([clusterIP, selector]).toEqual(['None', podOf(app).metadata.labels]);
       const listening = containerOf(app).ports?.find(({ name }) => name === ports?.[0]?.targetPort);
-      expect(await loadAppConfig(app, environmentOf(app))).toMatchObject({
+      expect(await loadAppConfig(app, environmentOf(containerOf(app), app))).toMatchObject({
         address: `0.0.0.0:${listening?.containerPort}`,
       });
     }
@@ -167,7 +184,7 @@ describe('deploy/k8s', () => {
       ports: [{ targetPort: 'http' }],
     });
     const http = containerOf('gateway').ports?.find(({ name }) => name === 'http');
-    expect(await loadAppConfig('gateway', environmentOf('gateway'))).toMatchObject({
+    expect(await loadAppConfig('gateway', environmentOf(containerOf('gateway'), 'gateway'))).toMatchObject({
       host: '0.0.0.0',
       port: http?.containerPort,
     });

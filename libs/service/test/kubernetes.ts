@@ -14,6 +14,7 @@ export interface KubernetesContainer {
   readonly livenessProbe?: KubernetesProbe;
   readonly lifecycle?: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
   readonly securityContext: object;
+  readonly volumeMounts: readonly object[];
 }
 interface KubernetesProbe {
   readonly httpGet: { readonly path: string; readonly port: string };
@@ -22,6 +23,7 @@ interface KubernetesProbe {
 export interface KubernetesPod {
   readonly metadata: { readonly labels: Readonly<Record<string, string>> };
   readonly spec: {
+    readonly initContainers?: readonly KubernetesContainer[];
     readonly containers: readonly [KubernetesContainer];
     readonly securityContext: object;
     readonly terminationGracePeriodSeconds?: number;
@@ -30,9 +32,10 @@ export interface KubernetesPod {
 
 export interface KubernetesResource {
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly metadata: { readonly name: string };
   readonly spec: {
     readonly replicas?: number;
+    readonly progressDeadlineSeconds?: number;
     readonly clusterIP?: string;
     readonly selector?: Readonly<Record<string, unknown>>;
     readonly podSelector?: { readonly matchLabels: Readonly<Record<string, string>> };

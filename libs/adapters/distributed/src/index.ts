@@ -14,6 +14,8 @@ export {
 export { KafkaMessageBroker } from './kafka/kafka-message-broker.ts';
 export type { KafkaOptions, KafkaSasl } from './kafka/kafka-client.ts';
 export { GridfsObjectStore } from './mongodb/gridfs-object-store.ts';
+export { type LeaseTime, SYSTEM_TIME } from './mongodb/held-lease.ts';
+export { MemberObserver } from './mongodb/lease-members.ts';
 export { MongoConnection } from './mongodb/mongo-connection.ts';
 export { MongoDocumentStore } from './mongodb/mongo-document-store.ts';
 export { MongoLeases } from './mongodb/mongo-leases.ts';

@@ -5,14 +5,17 @@ import type {
   CollectionSpec,
   CountRetry,
   Document,
+  DocumentStore,
   LeaseMember,
   MemberDescription,
   Membership,
   WantedLeases,
 } from '@tracking/ports';
-import { type LeaseTime, msUntilNextTick, waitForSignals } from './held-lease.ts';
+import { type LeaseTime, msUntilNextTick, SYSTEM_TIME, waitForSignals } from './held-lease.ts';
 
 export const LEASE_MEMBERS_COLLECTION: CollectionSpec = { name: 'lease_members', indexes: [] };
+/** Milliseconds without a renewal or beat after which a lease is free, or a member has ended. */
+export const LEASE_TTL_MS = 7_000;
 /** Interval between beats of a member, as a fraction of the leases' time to live. */
 const BEAT_INTERVAL_FRACTION = 1 / 3;
 /** Interval between reads of all members, as a fraction of the leases' time to live. */
@@ -31,6 +34,8 @@ export interface MemberDocument extends Document, Omit<LeaseMember, 'address' | 
   readonly address: string | null;
   /** Absent for members without TLS, and for members of earlier versions. */
   readonly tls_name?: string;
+  /** Absent for members without a release, and for members of earlier versions. */
+  readonly release?: string;
   /** Increases with every write. */
   readonly beat: number;
   /** Increases with every change of `wanted`. */
@@ -155,6 +160,7 @@ export class MongoMembership implements Membership {
     const document = {
       ...{ id, name: about.name, address: about.address ?? null, wanted, announced, beat },
       ...(about.tlsName !== undefined && { tls_name: about.tlsName }),
+      ...(about.release !== undefined && { release: about.release }),
     };
     // A late write must not replace a later beat, because other members would miss that beat.
     await (await open()).upsert(document, { beat: { lt: beat } });
@@ -205,6 +211,33 @@ export class MongoMembership implements Membership {
   }
 }
 
+/** Follows the members of leases without being one. */
+export class MemberObserver {
+  private readonly observations = new MemberObservations(LEASE_TTL_MS);
+
+  constructor(
+    private readonly store: DocumentStore,
+    private readonly time: LeaseTime = SYSTEM_TIME,
+  ) {}
+
+  /**
+   * Reads all members, and lists those that may be alive. A member that ended without {@link Membership.leave} is listed
+   * until it made no beat for the time to live. After a pause of more than a third of it, all members count as alive.
+   * @throws Unavailable
+   */
+  async listLive(): Promise<readonly LeaseMember[]> {
+    const now = this.time.now();
+    const documents = await this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION);
+    this.observations.record(await documents.find({ filter: {}, limit: MAX_MEMBERS }), now);
+    return this.observations.listLive().map(toMember);
+  }
+
+  /** Waits until the members should be read again, or until the signal aborts. */
+  waitForNextRead(signal: AbortSignal): Promise<void> {
+    return this.time.wait(READ_INTERVAL_FRACTION * LEASE_TTL_MS, signal);
+  }
+}
+
 /** Reads all stored members by id, including members that ended lately. @throws Unavailable */
 export async function readStoredMembers(
   documents: Collection<MemberDocument>,
@@ -213,8 +246,13 @@ export async function readStoredMembers(
   return new Map(found.map((document) => [document.id, toMember(document)]));
 }
 
-function toMember({ id, name, address, tls_name: tlsName, wanted }: MemberDocument): LeaseMember {
-  return { id, name, wanted, ...(address !== null && { address }), ...(tlsName !== undefined && { tlsName }) };
+function toMember({ id, name, address, tls_name: tlsName, release, wanted }: MemberDocument): LeaseMember {
+  return {
+    ...{ id, name, wanted },
+    ...(address !== null && { address }),
+    ...(tlsName !== undefined && { tlsName }),
+    ...(release !== undefined && { release }),
+  };
 }
 
 function describeMembers(members: readonly MemberDocument[]): string {

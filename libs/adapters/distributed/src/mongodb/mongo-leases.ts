@@ -22,10 +22,15 @@ import {
   SYSTEM_TIME,
   waitForSignals,
 } from './held-lease.ts';
-import { LEASE_MEMBERS_COLLECTION, type MemberDocument, MongoMembership, readStoredMembers } from './lease-members.ts';
+import {
+  LEASE_MEMBERS_COLLECTION,
+  LEASE_TTL_MS,
+  type MemberDocument,
+  MongoMembership,
+  readStoredMembers,
+} from './lease-members.ts';
 
 export const LEASES_COLLECTION: CollectionSpec = { name: 'leases', indexes: [] };
-const DEFAULT_TTL_MS = 7_000;
 /** Poll interval of waiting processes, as a fraction of the time to live. */
 const POLL_INTERVAL_FRACTION = 1 / 9;
 
@@ -72,7 +77,7 @@ export class MongoLeases implements Leases {
     options: { readonly ttlMs?: number; readonly time?: LeaseTime } = {},
   ) {
     this.countRetry = createRetryCounter(metrics);
-    this.ttlMs = options.ttlMs ?? DEFAULT_TTL_MS;
+    this.ttlMs = options.ttlMs ?? LEASE_TTL_MS;
     this.time = options.time ?? SYSTEM_TIME;
   }
 

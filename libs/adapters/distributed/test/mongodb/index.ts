@@ -1,3 +1,5 @@
-export { createConnectionSubject, describeWithMongo } from './mongo-subject.ts';
+export { MongoEngine } from './mongo-engine.ts';
+export { createConnectionSubject, describeWithMongo, describeWithMongoEngine } from './mongo-subject.ts';
 export { MongoStub, respondAsStandalone } from './mongo-stub.ts';
 export { itWithQueryPlans, listPlanStages } from './query-plans.ts';
+export { type VirtualCluster, VirtualProcess, VirtualTime } from './virtual-cluster.ts';

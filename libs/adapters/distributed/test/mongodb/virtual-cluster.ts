@@ -4,6 +4,7 @@ import {
   type DocumentStore,
   type Filter,
   type Lease,
+  type MemberDescription,
   Unavailable,
 } from '@tracking/ports';
 import { LeaseShares, waitForAbort } from '@tracking/resilience';
@@ -67,6 +68,9 @@ export class VirtualProcess {
   /** Epochs of all leases that the process acquired, with their names. */
   readonly acquired: { readonly name: string; readonly epoch: number }[] = [];
   readonly shares: LeaseShares;
+  /** Monotonic clock of the process. */
+  readonly clock: LeaseTime;
+  readonly store: DocumentStore;
   isStoreAway = false;
   private isKilled = false;
   private resumed: PromiseWithResolvers<void> | undefined;
@@ -77,17 +81,20 @@ export class VirtualProcess {
   /** @param rate speed of the process's clock; 1 is exact */
   constructor(
     private readonly cluster: VirtualCluster,
-    name: string,
+    member: string | MemberDescription,
     rate = 1,
   ) {
     const offset = cluster.random() * 1e6;
-    const clock: LeaseTime = {
+    this.clock = {
       now: () => offset + cluster.time.now * rate,
-      wait: (ms, signal) => this.waitFor(ms / rate, signal),
+      // Like a timer of Node.js. Rounding could otherwise give pauses in which no time passes.
+      wait: (ms, signal) => this.waitFor(Math.max(1, ms / rate), signal),
     };
-    this.leases = new MongoLeases(this.createStore(), noMetrics, { time: clock });
+    this.store = this.createStore();
+    this.leases = new MongoLeases(this.store, noMetrics, { time: this.clock });
     const { leases } = this;
-    this.shares = new LeaseShares({ leases, member: { name }, logger: silentLogger, metrics: noMetrics });
+    const about = typeof member === 'string' ? { name: member } : member;
+    this.shares = new LeaseShares({ leases, member: about, logger: silentLogger, metrics: noMetrics });
     this.loops = cluster.names.map((one) => this.holdRepeatedly(one));
   }
 
