@@ -46,6 +46,8 @@ export async function runSteps(groups, started = Date.now()) {
   console.log(`\n${lines.join('\n')}\n${'Total'.padEnd(width)}  ${seconds(Date.now() - started)}`);
   const failed = rows.filter(({ result }) => result.startsWith('failed')).map(({ name }) => name);
   console.log(failed.length === 0 ? '\nAll passed' : `\nFailed: ${failed.join('; ')}`);
+  // The last lines name the failures, because a reader may see only the end of a long output.
+  for (const report of rows.flatMap(({ failures = [] }) => failures)) console.log(report.split('\n', 1)[0]);
   if (failed.length > 0) process.exitCode = 1;
 }
 

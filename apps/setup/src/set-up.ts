@@ -11,7 +11,8 @@ import { recordRelease } from './update-order.ts';
 
 /**
  * Creates the topics that the services need, adds missing partitions to them, and builds the indexes of collections that
- * contain documents, which services do not do. Then services of this release may start. Waits until the engines are available. Can be repeated.
+ * contain documents, which services do not do. Then services of this release may start. Waits until the engines are
+ * available. Can be repeated.
  */
 export async function setUp(config: SetupConfig): Promise<void> {
   const service = await Service.start('setup', config);
