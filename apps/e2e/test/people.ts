@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Role, User, Workspace } from '@tracking/contracts';
+import { simulateDelay } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import { runCli, type SystemUnderTest } from './subject.ts';
 import { createHttpClient } from './tenant.ts';
@@ -61,11 +62,15 @@ export async function acceptInvitation(subject: SystemUnderTest, link: string, e
   return signIn(subject, email, password);
 }
 
+/** Signs in. Waits while the limit of sign-ins from one network is exceeded, because all suites sign in from this machine. */
 export async function signIn(subject: SystemUnderTest, email: string, password: string): Promise<SignedInUser> {
-  const { status, data, headers } = await createAnonymousClient(subject).post<SessionResponse>('/v1/session', {
-    email,
-    password,
-  });
+  const send = () => createAnonymousClient(subject).post<SessionResponse>('/v1/session', { email, password });
+  let answer = await send();
+  while (answer.status === 429) {
+    await simulateDelay(1_000 * Number(answer.headers['retry-after']));
+    answer = await send();
+  }
+  const { status, data, headers } = answer;
   if (status !== 200) throw new Error(`the sign-in failed with status ${status}: ${JSON.stringify(data)}`);
   const [cookie = ''] = (headers['set-cookie'] ?? []).map((each) => each.split(';')[0] ?? '');
   const at = (urls: readonly string[]) => createHttpClient(urls, { ...SAME_ORIGIN_HEADERS, cookie });

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { TrackingClient } from '@tracking/client';
 import type { EventEnvelope } from '@tracking/contracts';
+import { scaleTimeout } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { runCli, type SystemUnderTest } from './subject.ts';
+
+/** Timeout of requests. It is long, because a request of a large list takes long on a busy machine. */
+const REQUEST_TIMEOUT_MS = scaleTimeout(60_000);
 
 /** Workspace of one journey with an API key. */
 export interface TestTenant {
@@ -64,7 +68,7 @@ function createTrackingClient(urls: readonly string[], apiKey: string): Tracking
 }
 
 /** Creates a client that does not throw on error statuses and sends each request to the next of these addresses. */
-export function createKeyClient(urls: readonly string[], key: string, timeout = 30_000): AxiosInstance {
+export function createKeyClient(urls: readonly string[], key: string, timeout = REQUEST_TIMEOUT_MS): AxiosInstance {
   return createHttpClient(urls, { authorization: `Bearer ${key}` }, timeout);
 }
 
@@ -72,7 +76,7 @@ export function createKeyClient(urls: readonly string[], key: string, timeout = 
 export function createHttpClient(
   urls: readonly string[],
   headers: Readonly<Record<string, string>>,
-  timeout = 30_000,
+  timeout = REQUEST_TIMEOUT_MS,
 ): AxiosInstance {
   const api = axios.create({
     headers: { ...headers },

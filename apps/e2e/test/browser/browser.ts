@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { CHROMIUM_PATH, CHROMIUM_FLAGS } from '@tracking/testing';
+import { CHROMIUM_PATH, CHROMIUM_FLAGS, scaleTimeout } from '@tracking/testing';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import type { SignedInUser } from '../people.ts';
 import type { SystemUnderTest } from '../subject.ts';
@@ -61,7 +61,7 @@ export class BrowserWindow {
       locale: 'en-GB',
       timezoneId: 'Europe/Amsterdam',
     });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(scaleTimeout(40_000));
     if (person !== undefined) {
       const [name = '', value = ''] = person.cookie.split('=');
       await context.addCookies([{ name, value, url: base, httpOnly: true, sameSite: 'Lax' }]);

@@ -235,12 +235,16 @@ describeInBrowser('the shipment page', () => {
     const { page } = window;
     await page.addInitScript("Clipboard.prototype.writeText = () => Promise.reject(new Error('refused'))");
     await page.addInitScript("addEventListener('copy', () => (globalThis.copiedText = String(getSelection())))");
+    await page.clock.install();
     await window.openPath(`/shipments/${data.id}/calls`);
     const copy = page.getByRole('button', { name: 'Copy the JSON' });
     const notCopied = page.getByText('The browser does not allow this page to copy.');
+    // The button shows "Copied" for a second only.
+    await page.clock.pauseAt(Date.now() + 60_000);
     await copy.click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate('globalThis.copiedText')).toContain('"external_id": "PO-COPY"');
+    await page.clock.resume();
     await copy.waitFor();
     expect(await notCopied.count()).toBe(0);
 

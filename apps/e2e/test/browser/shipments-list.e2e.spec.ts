@@ -62,9 +62,9 @@ describeInBrowser('the shipment list', () => {
     await row('PO-1000').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('j');
-    expect(await page.locator(':focus').textContent()).toBe('PO-1001');
+    await page.locator(':focus', { hasText: /^PO-1001$/ }).waitFor();
     await page.keyboard.press('k');
-    expect(await page.locator(':focus').textContent()).toBe('PO-1000');
+    await page.locator(':focus', { hasText: /^PO-1000$/ }).waitFor();
     await page.keyboard.press('End');
     await page.getByText(`${COUNT} shipments`).or(page.getByText('200+ shipments')).first().waitFor();
     await page.keyboard.press('End');
@@ -96,8 +96,10 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('closes the event stream while hidden, and catches up when visible again', async () => {
+    const isConnected = page.waitForResponse('**/v1/events/stream*');
     await window.openPath('/shipments?sort=eta');
     await row('PO-1005').getByText('Pending').waitFor();
+    await isConnected;
     const isGivenBack = page.waitForEvent('requestfailed', (request) => request.url().includes('/events/stream'));
     await turn('out of sight');
     await isGivenBack;

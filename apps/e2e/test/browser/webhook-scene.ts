@@ -34,7 +34,7 @@ export async function createSampleWebhooks({ api }: SignedInUser): Promise<Sampl
   for (const external_id of ['WH-1', 'WH-2', 'WH-3']) await api.post('/v1/shipments', { external_id });
   const deliveries = (endpoint_id: string, status: string) =>
     listAllItems<WebhookDelivery>(api, '/v1/webhook_deliveries', { endpoint_id, status });
-  const patience = { deadlineMs: 30_000 };
+  const patience = { deadlineMs: 60_000 };
   await eventually(async () => {
     expect(await deliveries(failing.id, 'dead_lettered')).toHaveLength(3);
     expect(await deliveries(well.id, 'succeeded')).toHaveLength(3);

@@ -75,7 +75,7 @@ export const webhooksJourney: BrowserJourney = {
         expect((await system.post('/v1/shipments', { external_id: 'PO-3' })).status).toBe(201);
         await page.getByRole('button', { name: 'Show 1 new delivery' }).click();
         const lost = page.getByRole('row').filter({ hasText: 'Dead letter' });
-        await lost.getByRole('link', { name: 'Shipment created' }).click({ timeout: 60_000 });
+        await lost.getByRole('link', { name: 'Shipment created' }).click({ timeout: scaleTimeout(60_000) });
         await page.getByText('Failed permanently').waitFor();
         await page.getByRole('listitem').first().getByText('Response', { exact: true }).click();
         await page.getByText('the database does not respond').first().waitFor();

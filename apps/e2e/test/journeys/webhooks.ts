@@ -35,6 +35,8 @@ interface DeliveryStats {
 
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 const MASKED_HEADER_VALUE = '********';
+/** Milliseconds after the first attempt within which an attempt may fail. The retry window is one second longer. */
+const SAFE_RETRY_MS = 2_000;
 /** Milliseconds that a receiver takes per delivery, so that other deliveries queue. */
 const DELIVERY_WORK_MS = 100;
 
@@ -152,30 +154,38 @@ export function testWebhooks(subject: () => SystemUnderTest): void {
       'failed deliveries are retried in the trace of their request, and every attempt is recorded',
       async () => {
         const hook = await receiver.createEnabledEndpoint(tenant.api, '/hook');
-        hook.behave = (_event, came) => (came < 3 ? 500 : 204);
+        // An attempt that fails after the retry window is the last one, and a busy machine may delay the second attempt.
+        const answers: number[] = [];
+        let firstAt = Infinity;
+        hook.behave = (_event, came, { at: arrivedAt }) => {
+          firstAt = Math.min(firstAt, arrivedAt);
+          const answer = came < 3 && arrivedAt - firstAt < SAFE_RETRY_MS ? 500 : 204;
+          answers.push(answer);
+          return answer;
+        };
         const trace = randomBytes(16).toString('hex');
         const { id } = await event('RETRIED', { traceparent: `00-${trace}-00f067aa0ba902b7-01` });
         await eventually(async () => {
           const delivery = await only({ event_id: id });
-          expect(delivery).toMatchObject({ status: 'succeeded', attempts_count: 3 });
-          expect(delivery.attempts.map(({ status_code }) => status_code)).toEqual([500, 500, 204]);
+          expect(delivery).toMatchObject({ status: 'succeeded', attempts_count: answers.length });
+          expect(delivery.attempts.map(({ status_code }) => status_code)).toEqual(answers);
           expect(delivery.payload).toEqual(receiver.findEvent(id));
         }, LONG_WAIT_OPTIONS);
-        expect(hook.came.get(id)).toBe(3);
+        expect(answers.length).toBeGreaterThan(1);
         // Statistics are stored within seconds. They can extend over two hours if an hour ended meanwhile.
         await eventually(async () => {
           const { data } = await tenant.api.get<DeliveryStats>(at(hook.id, 'stats'));
           const sum = (count: (hour: DeliveryStats['hours'][number]) => number) =>
             data.hours.reduce((total, hour) => total + count(hour), 0);
           expect(sum(({ attempts }) => attempts.succeeded)).toBe(1);
-          expect(sum(({ attempts }) => attempts.failed)).toBe(2);
+          expect(sum(({ attempts }) => attempts.failed)).toBe(answers.length - 1);
           expect(sum(({ deliveries }) => deliveries.succeeded)).toBe(1);
           expect(data).toMatchObject({ waiting: { count: 0, oldest_at: null }, last_error: { status_code: 500 } });
           expect(Date.parse(data.last_success_at ?? '')).toBeGreaterThan(Date.parse(data.last_error?.at ?? ''));
         }, LONG_WAIT_OPTIONS);
         const traces = hook.traces.get(id) ?? [];
-        expect(traces.map((traceparent) => traceparent.slice(0, 36))).toEqual(Array(3).fill(`00-${trace}-`));
-        expect(new Set(traces).size).toBe(3);
+        expect(traces.map((traceparent) => traceparent.slice(0, 36))).toEqual(answers.map(() => `00-${trace}-`));
+        expect(new Set(traces).size).toBe(answers.length);
       },
       scaleTimeout(90_000),
     );
