@@ -10,7 +10,8 @@ import { runCli, runRemoteCli, startReceiver, startStandalone, type Server } fro
 import { receiverStats, type ReceiverStats } from './webhooks-stage.ts';
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
-const ENV = {
+/** Settings of measured services. */
+export const ENV = {
   WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8',
   WEBHOOKS_ALLOW_HTTP: 'true',
   RATE_LIMIT_PER_MINUTE: '1000000000',
@@ -208,8 +209,8 @@ async function measureTakeovers(system: DistributedSystem, key: string): Promise
 }
 
 /** Creates an enabled endpoint for new shipments. */
-async function createEndpoint(
-  server: Server,
+export async function createEndpoint(
+  server: Pick<Server, 'url'>,
   receiver: Server,
   key: string,
   url = `${receiver.url}/ok/1`,

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AUTOMATIC_EXCEPTION_TYPES, DEFAULT_EXCEPTION_SETTINGS } from '@tracking/contracts';
 import { shipment } from './api.ts';
 import { OVERDUE_MS, buildWaiting } from './exceptions-store.ts';
-import { drive, driveEvenly, type LoadRequest, formatRow } from './load.ts';
+import { computeQuantile, drive, driveEvenly, type LoadRequest, formatRow } from './load.ts';
 import { cpuSeconds, residentMiB } from './machine.ts';
 import { runCli, startReceiver, startStandalone, type Server } from './server.ts';
 
@@ -223,7 +223,7 @@ async function waitUntilDrained(server: Server, { key }: Stage, many: number): P
   while (quiet.length < Math.min(busy.length, 6)) quiet.push(await others(server, key));
   for (const kind of ['writes', 'reads'] as const) {
     const [beside, alone] = [busy, quiet].map((turns) => turns.flatMap((turn) => turn[kind]).toSorted((a, b) => a - b));
-    const ratio = quantile(beside ?? [], 0.99) / quantile(alone ?? [], 0.99);
+    const ratio = computeQuantile(beside ?? [], 0.99) / computeQuantile(alone ?? [], 0.99);
     print(
       `  others' ${kind} beside: ${quantiles(beside ?? [])}; after: ${quantiles(alone ?? [])}; p99 ${ratio.toFixed(2)}`,
     );
@@ -262,9 +262,5 @@ async function measureRecheck(server: Server, { key }: Stage): Promise<void> {
 }
 
 function quantiles(sorted: readonly number[]): string {
-  return `p50 ${quantile(sorted, 0.5).toFixed(1)}  p99 ${quantile(sorted, 0.99).toFixed(1)} ms`;
-}
-
-function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+  return `p50 ${computeQuantile(sorted, 0.5).toFixed(1)}  p99 ${computeQuantile(sorted, 0.99).toFixed(1)} ms`;
 }

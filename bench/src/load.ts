@@ -28,7 +28,7 @@ export interface LoadRequest {
 
 /** Keeps `connections` requests in progress for `seconds`; `next` creates each request. */
 export async function drive(
-  server: Server,
+  server: Pick<Server, 'url' | 'pid'>,
   options: { connections: number; seconds: number; key?: string; amount?: number },
   next: () => LoadRequest,
 ): Promise<Figures> {
@@ -64,20 +64,24 @@ export async function drive(
 /**
  * Sends `rate` requests a second at even intervals, whether or not the previous ones were answered. A load in bursts,
  * or one that waits for the server, would measure itself.
+ * @param servers receive the requests in turn
+ * @param options key: API key of requests without an `authorization` header
  * @returns the time of each 2xx response, in epoch milliseconds, and its duration
  */
 export async function driveEvenly(
-  server: Server,
-  { rate, seconds, key }: { readonly rate: number; readonly seconds: number; readonly key: string },
+  servers: Pick<Server, 'url'> | readonly Pick<Server, 'url'>[],
+  { rate, seconds, key }: { readonly rate: number; readonly seconds: number; readonly key?: string },
   next: () => LoadRequest,
 ): Promise<readonly { readonly request: LoadRequest; readonly answeredAt: number; readonly ms: number }[]> {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  const common = { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) };
   const agent = new Agent({ keepAlive: true });
-  const send = async () => {
+  const urls = [servers].flat().map(({ url }) => url);
+  const send = async (url: string) => {
     const request = next();
     const sentAt = performance.now();
     const { method, path, body } = request;
-    const outgoing = httpRequest(server.url + path, { method, headers, agent }).end(body);
+    const headers = { ...common, ...request.headers };
+    const outgoing = httpRequest(url + path, { method, headers, agent }).end(body);
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     // The response also reports an error.
     outgoing.on('error', () => undefined);
@@ -94,7 +98,7 @@ export async function driveEvenly(
   for (let index = 0; index < rate * seconds; index += 1) {
     const early = began + (index * 1_000) / rate - performance.now();
     if (early > 0) await pause(early);
-    sent.push(send());
+    sent.push(send(urls[index % urls.length] ?? ''));
   }
   return Promise.all(sent).finally(() => agent.destroy());
 }
@@ -112,6 +116,10 @@ export function combineFigures(turns: readonly Figures[]): Figures {
     failures: sum(({ failures }) => failures),
   };
 }
+
+/** Returns a quantile of sorted values; 0 if there are none. */
+export const computeQuantile = (sorted: readonly number[], quantile: number) =>
+  sorted[Math.floor(sorted.length * quantile)] ?? 0;
 
 /** Returns the median of the values; for an even number of values, the upper one of the two in the middle. */
 export function computeMedian(values: readonly number[]): number {

@@ -19,6 +19,20 @@ export function cpuSeconds(pid: number): number {
   }
 }
 
+/** CPU seconds that all processes of the machine have used, from /proc (Linux only; NaN elsewhere). */
+export function machineCpuSeconds(): number {
+  try {
+    const [user = NaN, nice = NaN, system = NaN, , , irq = NaN, softirq = NaN] = readFileSync('/proc/stat', 'utf8')
+      .slice('cpu '.length, 200)
+      .trim()
+      .split(/\s+/)
+      .map(Number);
+    return (user + nice + system + irq + softirq) / 100;
+  } catch {
+    return NaN;
+  }
+}
+
 /** Resident memory of a process in MiB (Linux only; NaN elsewhere). */
 export function residentMiB(pid: number): number {
   try {

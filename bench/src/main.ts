@@ -2,6 +2,7 @@ import { loadavg } from 'node:os';
 import { benchAdapters } from './adapters.ts';
 import { benchApi } from './api.ts';
 import { benchBroker } from './broker.ts';
+import { benchCapacity } from './capacity.ts';
 import { benchDerive } from './derive.ts';
 import { benchDistributed, benchReplicas } from './distributed.ts';
 import { benchDocuments } from './documents.ts';
@@ -31,6 +32,7 @@ const API_PARTS: Readonly<Record<string, (seconds: number) => Promise<void>>> = 
   versions: benchVersions,
 };
 const DISTRIBUTED_PARTS: Readonly<Record<string, (seconds: number) => Promise<void>>> = {
+  capacity: benchCapacity,
   replicas: benchReplicas,
   partitions: benchPartitions,
 };
@@ -44,7 +46,8 @@ const suites: Readonly<Record<string, Suite>> = {
   derive: { parts: [], run: () => benchDerive() },
   distributed: {
     parts: Object.keys(DISTRIBUTED_PARTS),
-    run: (seconds = 20, part) => (DISTRIBUTED_PARTS[part ?? ''] ?? benchDistributed)(seconds),
+    run: (seconds, part) =>
+      (DISTRIBUTED_PARTS[part ?? ''] ?? benchDistributed)(seconds ?? (part === 'capacity' ? 10 : 20)),
   },
   /** The number is the size of a file in MiB. */
   documents: { parts: [], run: (mib = 100) => benchDocuments(mib) },

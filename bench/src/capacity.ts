@@ -1,0 +1,256 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { DistributedSystem, SERVICE_NAMES, startEngines, type RunningEngines } from '@tracking/system';
+import { DelayingProxy } from '@tracking/testing';
+import { shipment } from './api.ts';
+import { ENV, createEndpoint } from './distributed.ts';
+import { computeMedian, computeQuantile, drive, driveEvenly, type LoadRequest } from './load.ts';
+import { cpuSeconds, machineCpuSeconds } from './machine.ts';
+import { runRemoteCli, startReceiver, type Server } from './server.ts';
+import { receiverStats, type ReceiverStats } from './webhooks-stage.ts';
+
+const print = (line: string) => process.stdout.write(`${line}\n`);
+const REPLICAS = [1, 2, 4] as const;
+/** Milliseconds that the proxies add to each round trip to an engine, unless `ENGINE_DELAYS_MS` lists others. */
+const DEFAULT_DELAYS_MS = '0,5';
+/** Workspaces with one endpoint each, so that all replicas of webhooks attempt deliveries. */
+const WORKSPACES = 16;
+/** Requests in progress while the rate is saturated, divided among the gateways. */
+const CONNECTIONS = 96;
+const WARM_UP_SECONDS = 3;
+/** Milliseconds that a round trip takes while round trips are counted. */
+const ROUND_TRIP_DELAY_MS = 200;
+const ROUND_TRIP_LOAD = { rate: 2, seconds: 10 };
+/** Parts of the saturated rate at which latencies are measured. */
+const LOADS = [0.2, 0.5, 1] as const;
+/** Milliseconds without a further delivery after which the missing deliveries count as lost. */
+const DELIVERY_TIMEOUT_MS = 30_000;
+
+/** Engines of this machine behind proxies that delay them. */
+interface DelayedEngines {
+  readonly running: RunningEngines;
+  readonly proxies: Readonly<Record<'event store' | 'kafka' | 'mongo', DelayingProxy>>;
+  /** Addresses of the proxies, as options of a system. */
+  readonly addresses: { readonly eventStoreDbUrl: string; readonly kafkaBrokers: string; readonly mongoUrl: string };
+}
+
+/** What a number of replicas is measured with. */
+interface CapacityStage {
+  readonly system: DistributedSystem;
+  readonly engines: DelayedEngines;
+  readonly receiver: Server;
+  /** API keys, one for each workspace. */
+  readonly keys: readonly string[];
+  readonly replicas: number;
+  readonly seconds: number;
+}
+
+/**
+ * Measures the rate of created and delivered shipments, and latencies at parts of it, with one, two and four replicas of
+ * each service. Proxies delay the engines, so that waiting limits the rate and not the cores that all processes share.
+ */
+export async function benchCapacity(seconds: number): Promise<void> {
+  const delays = (process.env['ENGINE_DELAYS_MS'] ?? DEFAULT_DELAYS_MS).split(',').map(Number);
+  const folder = await mkdtemp(join(tmpdir(), 'bench-capacity-'));
+  const receiver = await startReceiver();
+  const engines = await startDelayedEngines(folder);
+  try {
+    const rates: (readonly number[])[] = [];
+    let keys: readonly string[] = [];
+    for (const replicas of REPLICAS) {
+      const options = { ...engines.addresses, folder: join(folder, 'services'), enginesDir: undefined, env: ENV };
+      const system = await DistributedSystem.start({ ...options, replicas });
+      try {
+        keys = keys.length > 0 ? keys : await createWorkspaces(system, receiver);
+        rates.push(await measureDelays({ system, engines, receiver, keys, replicas, seconds }, delays));
+      } finally {
+        setDelay(engines, 0);
+        await system.stop();
+      }
+    }
+    for (const [index, delayMs] of delays.entries()) {
+      const ratios = rates.map((each) => ((each[index] ?? NaN) / (rates[0]?.[index] ?? NaN)).toFixed(2));
+      print(
+        `${delayMs} ms: rates with ${REPLICAS.join(', ')} replicas as multiples of the first: ${ratios.join(', ')}`,
+      );
+    }
+  } finally {
+    const { eventStoreDb, kafka, mongo } = engines.running;
+    await Promise.all([eventStoreDb?.stopProcess(), kafka?.stopProcess(), mongo?.stopProcess()]);
+    await Promise.all(Object.values(engines.proxies).map((proxy) => proxy.close()));
+    await receiver.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Measures each delay. Returns the saturated rates. */
+async function measureDelays(stage: CapacityStage, delays: readonly number[]): Promise<readonly number[]> {
+  if (stage.replicas === 1) await measureRoundTrips(stage);
+  const rates: number[] = [];
+  for (const delayMs of delays) {
+    setDelay(stage.engines, delayMs);
+    print(`-- ${stage.replicas} of each service, ${delayMs} ms, load average ${loadavg()[0]?.toFixed(1)}`);
+    rates.push(await measureCapacity(stage));
+  }
+  return rates;
+}
+
+function setDelay({ proxies }: DelayedEngines, roundTripMs: number): void {
+  for (const proxy of Object.values(proxies)) proxy.delayMs = roundTripMs / 2;
+}
+
+async function startDelayedEngines(folder: string): Promise<DelayedEngines> {
+  const broker = await DelayingProxy.start();
+  await mkdir(join(folder, 'kafka'), { recursive: true });
+  // Clients of Kafka connect to the address that the broker advertises.
+  const advertised = `advertised.listeners=PLAINTEXT://127.0.0.1:${broker.port}\n`;
+  await writeFile(join(folder, 'kafka', 'extra.properties'), advertised);
+  const running = await startEngines({ folder, enginesDir: process.env['ENGINES_DIR'] ?? '../shared/engines' });
+  broker.serverPort = readPort(running.kafkaBrokers);
+  const eventStore = await DelayingProxy.start(readPort(running.eventStoreDbUrl));
+  const documentStore = await DelayingProxy.start(readPort(running.mongoUrl));
+  return {
+    running,
+    proxies: { 'event store': eventStore, kafka: broker, mongo: documentStore },
+    addresses: {
+      eventStoreDbUrl: `esdb://127.0.0.1:${eventStore.port}?tls=false`,
+      kafkaBrokers: `127.0.0.1:${broker.port}`,
+      // Without a direct connection, the driver would connect to the address that the server announces.
+      mongoUrl: `mongodb://127.0.0.1:${documentStore.port}/tracking?directConnection=true`,
+    },
+  };
+}
+
+const readPort = (address: string) => Number(/127\.0\.0\.1:(\d+)/.exec(address)?.[1]);
+
+/** Creates workspaces with an enabled endpoint each. Returns a key of each workspace. */
+async function createWorkspaces({ administration, urls }: DistributedSystem, receiver: Server): Promise<string[]> {
+  const server = { url: urls[0] ?? '' };
+  const keys: string[] = [];
+  for (let number = 1; number <= WORKSPACES; number += 1) {
+    const name = `bench-${number}`;
+    await runRemoteCli(administration, ['workspaces', 'create', '--name', name]);
+    const key = ['--name', 'bench', '--environment', 'test', '--role', 'developer', '--workspace', name];
+    keys.push(await runRemoteCli(administration, ['keys', 'create', ...key]));
+    await createEndpoint(server, receiver, keys.at(-1) ?? '', `${receiver.url}/ok/${number}`);
+  }
+  return keys;
+}
+
+/**
+ * Delays one engine after the other, and prints how many of its round trips a write and a delivery wait for. The delay
+ * is so long that other work on the machine hardly changes the result.
+ */
+async function measureRoundTrips({ system, engines, receiver, keys }: CapacityStage): Promise<void> {
+  const next = createRequests(keys);
+  const servers = system.urls.map((url) => ({ url }));
+  const measure = async () => {
+    await fetch(`${receiver.url}/reset?new`);
+    const paced = await driveEvenly(servers, ROUND_TRIP_LOAD, next);
+    const { p50 } = await waitForDeliveries(receiver, paced.length);
+    return { write: computeMedian(paced.map(({ ms }) => ms)), delivery: p50 };
+  };
+  const base = await measure();
+  print(`without delays: write p50 ${base.write.toFixed(1)} ms  created to delivered p50 ${base.delivery} ms`);
+  for (const [name, proxy] of Object.entries(engines.proxies)) {
+    proxy.delayMs = ROUND_TRIP_DELAY_MS / 2;
+    const slow = await measure();
+    proxy.delayMs = 0;
+    const write = (slow.write - base.write) / ROUND_TRIP_DELAY_MS;
+    const delivery = (slow.delivery - base.delivery) / ROUND_TRIP_DELAY_MS;
+    print(`  round trips to ${name.padEnd(12)} write ${write.toFixed(1)}  created to delivered ${delivery.toFixed(1)}`);
+  }
+}
+
+/** Measures one case, and prints its figures. Returns the saturated rate of created and delivered shipments. */
+async function measureCapacity(stage: CapacityStage): Promise<number> {
+  const { system, receiver, replicas, seconds } = stage;
+  const next = createRequests(stage.keys);
+  const saturate = async (duration: number) => {
+    await fetch(`${receiver.url}/reset?new`);
+    const began = Date.now();
+    const load = { connections: CONNECTIONS / replicas, seconds: duration };
+    const driven = await Promise.all(system.urls.map((url) => drive({ url, pid: 0 }, load, next)));
+    const requests = driven.reduce((sum, one) => sum + one.requests, 0);
+    const failures = driven.reduce((sum, one) => sum + one.failures, 0);
+    const writeRate = driven.reduce((sum, one) => sum + one.rate, 0);
+    const p50 = Math.max(...driven.map((one) => one.p50));
+    const { last } = await waitForDeliveries(receiver, requests - failures);
+    return { writeRate, p50, requests, failures, rate: (requests * 1_000) / (last - began) };
+  };
+  await saturate(WARM_UP_SECONDS);
+  const before = readCpu(stage);
+  const { rate, writeRate, p50, requests, failures } = await saturate(seconds);
+  print(
+    `saturated: ${rate.toFixed(1)}/s created and delivered, ${writeRate.toFixed(1)} writes/s, ` +
+      `write p50 ${p50.toFixed(0)} ms, ${failures} failures`,
+  );
+  printCpu(before, readCpu(stage), requests);
+  for (const part of LOADS) {
+    await pause(1_000);
+    await fetch(`${receiver.url}/reset?new`);
+    const beforePaced = readCpu(stage);
+    const servers = system.urls.map((url) => ({ url }));
+    const target = Math.max(1, part * rate);
+    const paced = await driveEvenly(servers, { rate: target, seconds }, next);
+    const sorted = paced.map(({ ms }) => ms).sort((a, b) => a - b);
+    const writes = `write p50 ${computeQuantile(sorted, 0.5).toFixed(1)} ms  p99 ${computeQuantile(sorted, 0.99).toFixed(1)} ms`;
+    const { p50: median, p99 } = await waitForDeliveries(receiver, paced.length);
+    print(`  at ${target.toFixed(1).padStart(6)}/s  ${writes}  created to delivered p50 ${median} ms  p99 ${p99} ms`);
+    printCpu(beforePaced, readCpu(stage), paced.length);
+  }
+  return rate;
+}
+
+/** Returns a function that creates a shipment in each workspace in turn. */
+function createRequests(keys: readonly string[]): () => LoadRequest {
+  let serial = 0;
+  return () => ({
+    ...shipment(),
+    headers: { authorization: `Bearer ${keys[(serial += 1) % keys.length]}`, 'content-type': 'application/json' },
+  });
+}
+
+/** @throws Error if some events are not delivered */
+async function waitForDeliveries(receiver: Server, count: number): Promise<ReceiverStats> {
+  for (let progressAt = Date.now(), before = 0; Date.now() - progressAt < DELIVERY_TIMEOUT_MS; await pause(100)) {
+    const delivered = Number(await (await fetch(`${receiver.url}/count`)).text());
+    if (delivered >= count) return receiverStats(receiver);
+    if (delivered > before) [progressAt, before] = [Date.now(), delivered];
+  }
+  throw new Error('some events were not delivered');
+}
+
+interface CpuReading {
+  readonly at: number;
+  /** CPU seconds by the name of a service, an engine or this benchmark. */
+  readonly used: ReadonlyMap<string, number>;
+  /** Busy seconds of all cores of the machine, including other work. */
+  readonly machine: number;
+}
+
+function readCpu({ system, engines, receiver }: CapacityStage): CpuReading {
+  const { eventStoreDb, kafka, mongo } = engines.running;
+  const processes: Readonly<Record<string, readonly (number | undefined)[]>> = {
+    ...Object.fromEntries(SERVICE_NAMES.map((name) => [name, system.services[name].map((one) => one.process.pid)])),
+    'event store': [eventStoreDb?.pid],
+    kafka: [kafka?.pid],
+    mongo: [mongo?.pid],
+    'load, proxies, receiver': [process.pid, receiver.pid],
+  };
+  const used = Object.entries(processes).map(
+    ([name, pids]) => [name, pids.reduce<number>((sum, pid) => sum + cpuSeconds(pid ?? 0), 0)] as const,
+  );
+  return { at: performance.now(), used: new Map(used), machine: machineCpuSeconds() };
+}
+
+function printCpu(before: CpuReading, after: CpuReading, shipments: number): void {
+  const seconds = (after.at - before.at) / 1_000;
+  const used = [...after.used].map(([name, total]) => [name, total - (before.used.get(name) ?? 0)] as const);
+  const each = used.map(([name, cpu]) => `${name} ${((cpu * 1_000) / shipments).toFixed(1)}`).join(', ');
+  const all = used.reduce((sum, [, cpu]) => sum + cpu, 0) / seconds;
+  const machine = (after.machine - before.machine) / seconds;
+  print(`    cores used ${all.toFixed(2)}, with other work ${machine.toFixed(2)}; CPU s per 1,000: ${each}`);
+}
