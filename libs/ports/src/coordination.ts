@@ -106,5 +106,10 @@ export interface QuotaDecision {
 export interface Quota {
   /** Requests one of `limit` requests per minute under `key`. A refused request does not count. */
   take(key: string, limit: number): Promise<QuotaDecision>;
+  /**
+   * Announces that `take` will probably follow, so that it need not wait for the store. Counts no request. Absent if
+   * `take` never waits.
+   */
+  prepareTake?(key: string, limit: number): void;
   close(): Promise<void>;
 }

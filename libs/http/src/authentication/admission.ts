@@ -63,9 +63,11 @@ export class Admission {
    * RequestError `rate_limited`
    */
   private async takeQuota({ credential_id, actor }: Principal, reply: FastifyReply): Promise<void> {
+    const owner = `owner:${actor.id}`;
+    this.quota.prepareTake?.(owner, this.limits.perOwner);
     const own = await this.quota.take(credential_id, this.limits.perCredential);
     // Take from the owner's limit only if the key's own limit allows the request.
-    const all = own.admitted ? await this.quota.take(`owner:${actor.id}`, this.limits.perOwner) : own;
+    const all = own.admitted ? await this.quota.take(owner, this.limits.perOwner) : own;
     const shown = all.remaining < own.remaining || !all.admitted ? all : own;
     reply.header('X-RateLimit-Limit', shown.limit);
     reply.header('X-RateLimit-Remaining', shown.remaining);

@@ -23,8 +23,9 @@ const DELETE_BATCH_SIZE = 1_000;
 const STORE_TIMEOUT_MS = 1_000;
 /** Milliseconds of counting locally before a request tries the store again. */
 const LOCAL_COUNTING_MS = 1_000;
-const SWEEP_INTERVAL_MS = 1_000;
 const DELETE_INTERVAL_MS = 60_000;
+/** Maximum milliseconds from the start of a second to the sweep. It spreads the writes of several processes. */
+const SWEEP_SPREAD_MS = 20;
 
 /**
  * Quota over all processes that share a document store, with one guarded record per key. Seconds come from the
@@ -32,7 +33,8 @@ const DELETE_INTERVAL_MS = 60_000;
  */
 export class MongoQuota implements Quota {
   private readonly keys = new Map<string, QuotaKey>();
-  private readonly sweeper: NodeJS.Timeout;
+  private readonly sweepOffsetMs = 1 + Math.random() * SWEEP_SPREAD_MS;
+  private sweeper: NodeJS.Timeout | undefined;
   private localUntil = -Infinity;
   private deletedOldAt = -Infinity;
   private closed = false;
@@ -41,29 +43,46 @@ export class MongoQuota implements Quota {
     private readonly store: DocumentStore,
     private readonly clock: Clock = () => new Date(),
   ) {
-    this.sweeper = setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
+    this.scheduleSweep();
   }
 
   async take(key: string, limit: number): Promise<QuotaDecision> {
     if (this.closed) throw new Unavailable('quota', 'closed');
-    let known = this.keys.get(key);
-    if (known === undefined) this.keys.set(key, (known = new QuotaKey(key, this.clock, this.runOnStore)));
-    return known.take(limit);
+    return this.findKey(key).take(limit);
+  }
+
+  prepareTake(key: string, limit: number): void {
+    if (!this.closed) this.findKey(key).prepareTake(limit);
   }
 
   /** Returns all reserved requests. */
   async close(): Promise<void> {
     this.closed = true;
-    clearInterval(this.sweeper);
-    await Promise.allSettled([...this.keys.values()].map((key) => key.returnReservedRequests(true)));
+    clearTimeout(this.sweeper);
+    await Promise.allSettled([...this.keys.values()].map((key) => key.returnReservedRequests()));
     this.keys.clear();
   }
 
-  /** Returns unused reservations of past seconds and deletes old records. Runs every second. */
+  /** Renews the reservations of all keys and deletes old records. Runs at the start of every second. */
   async sweep(): Promise<void> {
-    await Promise.allSettled([...this.keys.values()].map((key) => key.returnReservedRequests()));
+    await Promise.allSettled([...this.keys.values()].map((key) => key.renewReservation()));
     for (const [id, key] of this.keys) if (key.idle) this.keys.delete(id);
     await this.deleteOldRecords().catch(() => undefined);
+  }
+
+  private findKey(key: string): QuotaKey {
+    let known = this.keys.get(key);
+    if (known === undefined) this.keys.set(key, (known = new QuotaKey(key, this.clock, this.runOnStore)));
+    return known;
+  }
+
+  /** Sweeps at the start of each second of the clock, because a reservation is valid for one second. */
+  private scheduleSweep(): void {
+    const leftMs = 1_000 - (this.clock().getTime() % 1_000);
+    this.sweeper = setTimeout(() => {
+      void this.sweep();
+      this.scheduleSweep();
+    }, leftMs + this.sweepOffsetMs).unref();
   }
 
   /**

@@ -66,3 +66,107 @@ it('a key whose record always changes before it is written counts locally after 
   await key.returnReservedRequests();
   expect(inserts).toBeLessThan(100);
 });
+
+describe('a key whose record takes a while to write', () => {
+  const LIMIT = 100;
+  let now = Date.parse('2026-03-01T12:00:00.250Z');
+  let stored: QuotaRecord | undefined;
+  let operations = 0;
+  /** Milliseconds that the next write takes. */
+  let nextWriteMs = 0;
+
+  const write = (record: QuotaRecord, version: number | undefined) => {
+    operations += 1;
+    now += nextWriteMs;
+    nextWriteMs = 0;
+    if (stored?.version !== version) return Promise.resolve(false);
+    stored = record;
+    return Promise.resolve(true);
+  };
+  const records = {
+    get: () => Promise.resolve(((operations += 1), stored)),
+    insert: (record: QuotaRecord) => write(record, undefined),
+    replace: (record: QuotaRecord, guard: { readonly version: number }) => write(record, guard.version),
+  } as unknown as Collection<QuotaRecord>;
+  const open = () =>
+    new QuotaKey(
+      'k',
+      () => new Date(now),
+      (operation) => operation(records),
+    );
+  const countOperations = async (work: () => Promise<unknown>) => {
+    const before = operations;
+    await work();
+    return operations - before;
+  };
+  beforeEach(() => {
+    stored = undefined;
+    now += 600_000;
+  });
+
+  /** Takes once in each of two seconds, and renews the reservation at the start of the third. */
+  async function useForTwoSeconds(key: QuotaKey): Promise<void> {
+    for (let second = 1; second <= 2; second += 1) {
+      await key.take(LIMIT);
+      now += 1_000;
+      await key.renewReservation();
+    }
+  }
+
+  it('admits without the store in a second whose reservation was renewed', async () => {
+    const key = open();
+    await useForTwoSeconds(key);
+    expect(await countOperations(() => key.take(LIMIT))).toBe(0);
+  });
+
+  it('returns a renewed reservation after a second without requests', async () => {
+    const key = open();
+    await useForTwoSeconds(key);
+    expect(sumCounts(stored ?? createEmptyMinute(0))).toBe(3);
+    now += 1_000;
+    await key.renewReservation();
+    expect(sumCounts(stored ?? createEmptyMinute(0))).toBe(2);
+  });
+
+  it('renews the reservation although another process changed the record', async () => {
+    const [key, other] = [open(), open()];
+    await key.take(LIMIT);
+    await other.take(LIMIT);
+    await useForTwoSeconds(key);
+    expect(await countOperations(() => key.take(LIMIT))).toBe(0);
+  });
+
+  it('counts a request in its own second although the reservation was stored in an earlier one', async () => {
+    const key = open();
+    nextWriteMs = 20_000;
+    key.prepareTake(LIMIT);
+    await key.renewReservation();
+    expect((await key.take(LIMIT)).admitted).toBe(true);
+    await key.returnReservedRequests();
+    const { newest, counts } = stored ?? createEmptyMinute(0);
+    expect(newest).toBe(Math.floor(now / 1_000));
+    expect(sumCounts({ newest, counts })).toBe(1);
+    expect(findSecondBelow({ newest, counts }, 0)).toBe(newest + 61);
+  });
+
+  it('admits without the store after it was announced', async () => {
+    const key = open();
+    key.prepareTake(LIMIT);
+    await key.renewReservation();
+    expect(await countOperations(() => key.take(LIMIT))).toBe(0);
+  });
+
+  it('never admits more than the limit when it is announced again and again', async () => {
+    const [key, other] = [open(), open()];
+    let admitted = 0;
+    for (let request = 0; request < 2 * LIMIT; request += 1) {
+      const each = request % 2 === 0 ? key : other;
+      each.prepareTake(LIMIT);
+      if ((await each.take(LIMIT)).admitted) admitted += 1;
+      if (request % 10 === 0) await Promise.all([key.renewReservation(), other.renewReservation()]);
+      if (request % 20 === 0) now += 1_000;
+    }
+    expect(admitted).toBeLessThanOrEqual(LIMIT);
+    expect(admitted).toBeGreaterThanOrEqual(LIMIT - 2);
+  });
+});

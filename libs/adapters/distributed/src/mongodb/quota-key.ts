@@ -45,6 +45,9 @@ export class QuotaKey {
   private minute: SlidingMinute = createEmptyMinute(0);
   private turn: Promise<unknown> = Promise.resolve();
   private waiting = 0;
+  /** Limit of the requests since the last renewal; undefined if there were none. */
+  private limitInUse: number | undefined;
+  private wasInUse = false;
 
   constructor(
     private readonly id: string,
@@ -58,19 +61,59 @@ export class QuotaKey {
   }
 
   take(limit: number): Promise<QuotaDecision> {
+    this.limitInUse = limit;
     return this.runInTurn(() => this.decideInTurn(limit));
   }
 
-  /** Returns unused reservations of past seconds, or of all seconds at the end. */
-  returnReservedRequests(atTheEnd = false): Promise<void> {
+  /** Reserves requests for a `take` that will probably follow, so that it need not wait for the store. Never rejects. */
+  prepareTake(limit: number): void {
+    void this.runInTurn(() => this.reserveIfNoneIsSpare(limit)).catch(() => undefined);
+  }
+
+  /**
+   * Returns unused reservations of past seconds. If the key was in use during the last two seconds, also reserves
+   * requests of the new second in the same write, so that they need not wait for the store. Call it once a second.
+   */
+  renewReservation(): Promise<void> {
+    const { limitInUse: limit, wasInUse } = this;
+    this.limitInUse = undefined;
+    this.wasInUse = limit !== undefined;
     return this.runInTurn(async () => {
       this.advanceToNow();
-      if (atTheEnd) this.returnSpareRequests();
-      for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS && this.pending.length > 0; attempt += 1) {
-        if ((await this.writeRecord(this.minute)) !== 'conflict') return;
-        await this.readRecord();
-      }
+      if (limit !== undefined && wasInUse) await this.reserveIfNoneIsSpare(limit);
+      await this.writePendingChanges();
     });
+  }
+
+  /** Returns all unused reservations. */
+  returnReservedRequests(): Promise<void> {
+    return this.runInTurn(async () => {
+      this.advanceToNow();
+      this.returnSpareRequests();
+      await this.writePendingChanges();
+    });
+  }
+
+  private async writePendingChanges(): Promise<void> {
+    // Changes of seconds that no longer count change nothing.
+    this.pending = this.pending.filter(({ second }) => second > this.minute.newest - BUCKET_COUNT);
+    for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS && this.pending.length > 0; attempt += 1) {
+      if ((await this.writeRecord(this.minute)) !== 'conflict') return;
+      await this.readRecord();
+    }
+  }
+
+  private async reserveIfNoneIsSpare(limit: number): Promise<void> {
+    if (this.stored === undefined) await this.readRecord();
+    for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS; attempt += 1) {
+      const count = this.computeReservation(limit, sumCounts(this.advanceToNow()));
+      if (this.spare > 0 || count <= 0) return;
+      await this.reserveRequests(count, false);
+    }
+  }
+
+  private computeReservation(limit: number, used: number): number {
+    return Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waiting));
   }
 
   private runInTurn<R>(work: () => Promise<R>): Promise<R> {
@@ -84,7 +127,7 @@ export class QuotaKey {
     if (this.stored === undefined) await this.readRecord();
     for (let attempt = 1; !this.useReservedRequest(limit); attempt += 1) {
       const used = sumCounts(this.advanceToNow());
-      const count = Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waiting));
+      const count = this.computeReservation(limit, used);
       if (used < limit) await this.reserveRequests(count, attempt > MAX_WRITE_ATTEMPTS);
       else if (this.isStoredRecordRecent()) return this.createDecision(limit, false);
       else if (!(await this.readRecord())) return this.createDecision(limit, false);
@@ -113,7 +156,9 @@ export class QuotaKey {
     const outcome = isLocal ? 'unknown' : await this.writeRecord(addToCount(this.minute, newest, count));
     if (outcome === 'conflict') return void (await this.readRecord());
     if (outcome === 'unknown') this.addPendingChange(newest, count);
-    this.spare = count;
+    // A reservation of a past second would count a request as older than it is.
+    if (this.advanceToNow().newest === newest) this.spare = count;
+    else this.addPendingChange(newest, -count);
   }
 
   /** Advances the minute to the current time. Reservations of earlier seconds are no longer usable. */
