@@ -1,6 +1,9 @@
 import { DEFAULT_RULE_SETTINGS, type RuleSettings } from '@tracking/contracts';
-import { Unavailable } from '@tracking/ports';
+import { type EventStore, Unavailable } from '@tracking/ports';
+import { noMetrics, silentLogger } from '@tracking/testing';
+import { createUpsert, SAMPLE_PLACES } from '../test/builders.ts';
 import { cacheRuleSettings } from './decide-batch.ts';
+import { Shipments } from './shipments.ts';
 
 const away = new Unavailable('document store', 'gone');
 
@@ -45,4 +48,24 @@ describe('cached settings', () => {
     expect(await getCachedSettings('wsp_3')).toBe(settings);
     await expect(getCachedSettings('wsp_2')).rejects.toBe(away);
   });
+});
+
+it('settings are read while the stream of an unknown shipment is being read', async () => {
+  const reading = Promise.withResolvers<void>();
+  const eventStore = {
+    read: () => reading.promise.then(() => []),
+    append: () => Promise.resolve({ revision: 0, position: '1' }),
+  } as unknown as EventStore;
+  const settings = {
+    getCachedSettings: () => {
+      reading.resolve();
+      return Promise.resolve(DEFAULT_RULE_SETTINGS);
+    },
+  };
+  const shipments = new Shipments({
+    ...{ eventStore, settings, places: SAMPLE_PLACES },
+    ...{ logger: silentLogger, metrics: noMetrics },
+  });
+  const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+  expect(answer.outcome).toBe('created');
 });

@@ -157,7 +157,9 @@ export class ShipmentWriter {
     { stream, commands }: QueuedCommands,
     cached: LoadedShipment | undefined,
   ): Promise<DecidedCommands> {
-    const known = cached ?? (await readShipment(this.store, stream));
+    // The settings that the command probably needs are read at the same time, so that both reads take one round trip.
+    const reads = () => Promise.all([readShipment(this.store, stream), this.readDecisionBasis(commands[0])]);
+    const known = cached ?? (await reads())[0];
     const basis = await this.readDecisionBasis(known?.state ?? commands[0]);
     const decision = decideBatch(commands, known, basis);
     if (decision.proven || cached === undefined) return { known, decision };

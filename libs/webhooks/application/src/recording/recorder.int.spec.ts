@@ -1,11 +1,12 @@
 import { jest } from '@jest/globals';
 import { type PublishedEvent, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { MessageRefused } from '@tracking/ports';
-import { eventually } from '@tracking/testing';
+import { eventually, noMetrics } from '@tracking/testing';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import { PARKED_TOPIC } from '../settings.ts';
+import { Recorder } from './recorder.ts';
 
 describe('recording', () => {
   const URL_A = 'https://a.example.com/hook';
@@ -223,4 +224,22 @@ describe('metrics of blocked webhooks', () => {
     await eventually(() => expect(tries()).toBeGreaterThan(2));
     flaky.down = false;
   });
+});
+
+test('recording reads the retention watermark and the endpoints at the same time', async () => {
+  const listed = Promise.withResolvers<void>();
+  const recorded: unknown[] = [];
+  const dependencies = {
+    endpoints: { listAll: () => Promise.resolve(listed.resolve()).then(() => []) },
+    watermark: { readWatermark: () => listed.promise.then(() => '') },
+    payloads: { findStoredIds: () => Promise.resolve(new Set()) },
+    deliveries: { getMany: () => Promise.resolve([]) },
+    deferred: { deferDeliveries: () => Promise.resolve() },
+    owner: { notifyOwningProcesses: (ids: unknown) => Promise.resolve(recorded.push(ids)) },
+    clock: () => new Date(),
+    metrics: noMetrics,
+  } as unknown as ConstructorParameters<typeof Recorder>[0];
+  const event = { ...SAMPLE_SCOPE, id: 'evt_1', type: 'shipment.created', created_at: '2026-11-28T12:00:00.000Z' };
+  await new Recorder(dependencies).recordEvents([event as Parameters<Recorder['recordEvents']>[0][number]]);
+  expect(recorded).toEqual([[]]);
 });

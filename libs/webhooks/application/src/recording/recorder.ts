@@ -108,7 +108,8 @@ export class Recorder {
   async recordEvents(events: readonly RecordableEvent[]): Promise<void> {
     if (events.length === 0) return;
     const { owner, deferred, payloads } = this.dependencies;
-    const recording = await this.planRecording(await this.filterRetained(events));
+    const [retained, endpoints] = await Promise.all([this.filterRetained(events), this.findEndpoints(events)]);
+    const recording = await this.planRecording(retained, endpoints);
     if (recording.deferredPayloads.length > 0) await payloads.storePayloads(recording.deferredPayloads);
     // Start all writes at once, so that they share one commit.
     await Promise.all([deferred.deferDeliveries(recording.deferred), this.storeAll(recording.batches)]);
@@ -120,10 +121,10 @@ export class Recorder {
   /**
    * Plans the deliveries of these events. Deliveries to endpoints that keep up come first, in their own batch, so that
    * they are attempted while the others are still being stored. Deliveries to failing endpoints are deferred.
+   * @param endpoints read after the events, so that they include every endpoint enabled before an event
    */
-  private async planRecording(events: readonly RecordableEvent[]): Promise<RecordingPlan> {
-    // Read endpoints after the events, so that every endpoint enabled before an event is found.
-    const { matches, payloads } = this.matchEndpoints(events, await this.findEndpoints(events));
+  private async planRecording(events: readonly RecordableEvent[], endpoints: EndpointsByScope): Promise<RecordingPlan> {
+    const { matches, payloads } = this.matchEndpoints(events, endpoints);
     // A delivery without a stored payload is new, because payloads are stored before any attempt.
     const knownPayloads = await this.dependencies.payloads.findStoredIds([...payloads.keys()]);
     const doubtful = matches.filter(({ delivery }) => knownPayloads.has(delivery.payload_id));
