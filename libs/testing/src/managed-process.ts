@@ -10,7 +10,8 @@ export interface ProcessSpec {
   readonly command: string;
   /** Arguments, or a function that returns those of the next start. */
   readonly args: readonly string[] | (() => readonly string[]);
-  readonly env?: Readonly<Record<string, string>>;
+  /** Environment variables, or a function that returns those of the next start. */
+  readonly env?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   /**
    * True to start the process in its own process group, so that Ctrl-C reaches only the parent, which stops everything
    * in order. False by default.
@@ -66,7 +67,7 @@ export class ManagedProcess {
     const child = spawn(command, typeof args === 'function' ? args() : args, {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached,
-      ...(env && { env }),
+      ...(env && { env: typeof env === 'function' ? env() : env }),
     });
     this.child = child;
     runningChildren.add(child);

@@ -53,9 +53,14 @@ export function testRollingUpgrade(): void {
         await eventually(() => expect(load.acknowledged).toBeGreaterThan(before + 20), { deadlineMs: 60_000 });
       };
       await expectWritesToContinue();
-      await stage.services.system.runSetup();
-      for (const service of UPGRADE_ORDER) {
-        for (const replica of stage.services.system.services[service]) {
+      const { system } = stage.services;
+      // Like the pods of Kubernetes, all services wait for their turn before the set-up runs.
+      const turns = await Promise.all(UPGRADE_ORDER.map((service) => system.upgrade.startTurn(service)));
+      await system.upgrade.runSetup();
+      for (const [index, service] of UPGRADE_ORDER.entries()) {
+        expect(await turns[index]?.exitCode).toBe(0);
+        expect(turns.map((turn) => turn.hasEnded())).toEqual(turns.map((_, at) => at <= index));
+        for (const replica of system.services[service]) {
           await expectWritesToContinue();
           await replica.upgradeReplica();
         }
@@ -79,7 +84,7 @@ export function testRollingUpgrade(): void {
         },
         { deadlineMs: 60_000 },
       );
-      await stage.services.system.stop();
+      await system.stop();
       expect(stage.services.deaths).toEqual([]);
       expect(await readLogLines('warn', 'error', 'fatal')).toEqual([]);
     },

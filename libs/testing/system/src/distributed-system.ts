@@ -10,6 +10,9 @@ const REPOSITORY_ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 /** Node flags that the container and `npm start` use. */
 export const NODE_FLAGS = ['--enable-source-maps', '--v8-pool-size=1'];
 
+/** Id of the release of processes that use the build of this repository after an upgrade. Others have no release. */
+const UPGRADED_RELEASE = 'upgraded';
+
 export const SERVICE_NAMES = ['shipments', 'projections', 'webhooks', 'gateway'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
@@ -35,11 +38,25 @@ export interface ServiceReplica {
   upgradeReplica(): Promise<void>;
 }
 
+/** The wait of a service for its turn in an upgrade. */
+interface Turn {
+  readonly exitCode: Promise<number | null>;
+  hasEnded(): boolean;
+}
+
+interface UpgradePrograms {
+  runSetup(): Promise<void>;
+  /** Starts to wait until the first replica of a service may be upgraded. Resolves when the process waits. */
+  startTurn(service: ServiceName): Promise<Turn>;
+}
+
 /** Process of an app of the distributed system. */
 interface AppProcess {
   readonly name: string;
   /** Folder of the app. */
   readonly app: string;
+  /** Arguments of the app; none by default. */
+  readonly args?: readonly string[];
   /** Environment variables in addition to the common ones. */
   readonly env?: Readonly<Record<string, string>>;
   /** Pattern of the line that the process prints when it is ready or has completed its work. */
@@ -60,8 +77,8 @@ export class DistributedSystem {
     readonly services: Readonly<Record<ServiceName, readonly ServiceReplica[]>>,
     /** Address and token for the command line. */
     readonly administration: { readonly url: string; readonly token: string },
-    /** Runs the set-up of this repository, as before an upgrade of the services. */
-    readonly runSetup: () => Promise<void>,
+    /** Programs of this repository that run before an upgrade of the services. */
+    readonly upgrade: UpgradePrograms,
   ) {}
 
   static async start(options: DistributedSystemOptions): Promise<DistributedSystem> {
@@ -92,16 +109,16 @@ export class DistributedSystem {
     const { buildRoot = REPOSITORY_ROOT } = options;
     /** Names of the processes whose next start uses the build of this repository. */
     const upgraded = new Set<string>();
-    const managed = ({ name, app, env, ...how }: AppProcess, onExit = onUnexpectedExit) =>
+    const managed = ({ name, app, args = [], env, ...how }: AppProcess, onExit = onUnexpectedExit) =>
       new ManagedProcess(
         {
           name,
           command: process.execPath,
           args: () => {
             const root = upgraded.has(name) ? REPOSITORY_ROOT : buildRoot;
-            return [...NODE_FLAGS, `${root}apps/${app}/dist/main.js`];
+            return [...NODE_FLAGS, `${root}apps/${app}/dist/main.js`, ...args];
           },
-          env: { ...common, ...env },
+          env: () => ({ ...common, ...env, ...(upgraded.has(name) && { RELEASE: UPGRADED_RELEASE }) }),
           ...how,
           logFile: join(folder, `${name}.log`),
           detached: true,
@@ -132,11 +149,25 @@ export class DistributedSystem {
     ) as unknown as Record<ServiceName, readonly ServiceReplica[]>;
     const [gateway] = services.gateway;
     const administration = { url: gateway?.managementUrl ?? '', token: administrationToken };
-    const system = new DistributedSystem(engines, services, administration, async () => {
+    const runSetup = async () => {
       upgraded.add(setup.spec.name);
       await setup.startProcess();
       await setup.waitForExit();
-    });
+    };
+    const startTurn = async (service: ServiceName): Promise<Turn> => {
+      const name = `${service}-turn`;
+      upgraded.add(name);
+      const { promise: exitCode, resolve } = Promise.withResolvers<number | null>();
+      let hasEnded = false;
+      const ready = /waits for its turn in the update/;
+      const turn = managed({ name, app: 'setup', args: ['wait', service], ready }, (_, code) => {
+        hasEnded = true;
+        resolve(code);
+      });
+      await turn.startProcess();
+      return { exitCode, hasEnded: () => hasEnded };
+    };
+    const system = new DistributedSystem(engines, services, administration, { runSetup, startTurn });
     try {
       await setup.startProcess();
       report('all topics and collections are ready');
