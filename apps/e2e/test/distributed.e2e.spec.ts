@@ -4,6 +4,7 @@ import { shipmentImport } from './browser/shipment-import.ts';
 import { shipmentJourney } from './browser/shipment-journey.ts';
 import { runInBrowser } from './browser/stage.ts';
 import { webhooksJourney } from './browser/webhooks-journey.ts';
+import { testChangingReplicas } from './distributed/changing-replicas.ts';
 import { testEngineFaults } from './distributed/faults.ts';
 import { testDeliveryPacing } from './distributed/pacing.ts';
 import { LARGE_REPLAY_SUITE_NAME, testReplayCrashesOfServices } from './distributed/replay-crashes.ts';
@@ -40,6 +41,7 @@ for (const [name, suite] of [
   [LARGE_REPLAY_SUITE_NAME, testReplayCrashesOfServices],
   ['the same POST, fifty times at once over two gateways', testSafeRetries],
   ['slow and hung engines, one replica of each service', testSlowEngines],
+  ['changing numbers of replicas, under load and kill -9', testChangingReplicas],
   ['a rolling upgrade, two replicas of each service', testRollingUpgrade],
 ] as const) {
   if (NO_ENGINES_REASON === undefined) describe(name, suite);

@@ -19,6 +19,8 @@ export type ServiceName = (typeof SERVICE_NAMES)[number];
 export interface DistributedSystemOptions extends EnginesOptions {
   /** Number of replicas of each service; 1 by default. */
   readonly replicas?: number;
+  /** Number of replicas of each service that start with the system; all by default. */
+  readonly startedReplicas?: number;
   /** Settings of all services, as environment variables. */
   readonly env?: Readonly<Record<string, string>>;
   /** Port of the first gateway; by default, the same port at each start. */
@@ -171,7 +173,7 @@ export class DistributedSystem {
     try {
       await setup.startProcess();
       report('all topics and collections are ready');
-      await system.startServices();
+      await system.startServices(options.startedReplicas);
       return system;
     } catch (error) {
       await system.stop();
@@ -200,11 +202,13 @@ export class DistributedSystem {
     await Promise.all(this.startedEngines.map((engine) => engine.startProcess()));
   }
 
-  /** Starts all services. Resolves when they are ready. Services wait for unavailable engines. */
-  async startServices(): Promise<void> {
-    await Promise.all(
-      SERVICE_NAMES.flatMap((service) => this.services[service].map(({ process: one }) => one.startProcess())),
-    );
+  /**
+   * Starts all services. Resolves when they are ready. Services wait for unavailable engines.
+   * @param replicas number of replicas of each service to start; all by default
+   */
+  async startServices(replicas?: number): Promise<void> {
+    const started = SERVICE_NAMES.flatMap((service) => this.services[service].slice(0, replicas));
+    await Promise.all(started.map(({ process: one }) => one.startProcess()));
   }
 
   /**
