@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { createHttpApi, IdempotencyClaims } from '@tracking/http';
-import { EVERY_KEY, Identity } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS, Identity } from '@tracking/identity';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { SecretBox } from '@tracking/webhooks';
 import { type ApiDependencies, FEATURES } from './http-features.ts';
@@ -30,7 +30,11 @@ const actor = { type: 'system', id: 'bench' } as const;
 const command = { id: 'bench', at: clock().toISOString(), actor, workspace_id: String(workspace?.id) };
 const account = await identity.serviceAccounts.createAccount(command, { name: 'bench', role: 'admin' });
 const owner = { type: 'service_account', id: account.after.id } as const;
-const created = await identity.keys.createKey(command, EVERY_KEY, { name: 'bench', environment: 'live', owner });
+const created = await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, {
+  name: 'bench',
+  environment: 'live',
+  owner,
+});
 const { key } = created.after;
 await writeFile(join(DATA_DIR, 'key'), key);
 const person = { email: 'bench@example.com', role: 'admin', password: 'violet harbour crane' } as const;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { MongoConnection, MongoDocumentStore } from '@tracking/distributed';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { createHttpApi, IdempotencyClaims } from '@tracking/http';
-import { EVERY_KEY, Identity } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS, Identity } from '@tracking/identity';
 import { loadPlaces } from '@tracking/places';
 import { ReadModels } from '@tracking/read-models';
 import { noMetrics, silentLogger } from '@tracking/testing';
@@ -29,7 +29,11 @@ const actor = { type: 'system', id: 'bench' } as const;
 const command = { id: randomUUID(), at: clock().toISOString(), actor, workspace_id: String(workspace?.id) };
 const account = await identity.serviceAccounts.createAccount(command, { name: 'bench', role: 'operator' });
 const owner = { type: 'service_account', id: account.after.id } as const;
-const created = await identity.keys.createKey(command, EVERY_KEY, { name: 'bench', environment: 'live', owner });
+const created = await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, {
+  name: 'bench',
+  environment: 'live',
+  owner,
+});
 await writeFile(join(DATA_DIR, 'key'), created.after.key);
 
 await fill(eventStore, Number(COUNT), otherWorkspaceIds(String(workspace?.id)));

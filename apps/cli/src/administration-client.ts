@@ -189,7 +189,7 @@ export async function runWithService<T>(
     const isServing = (await client.findStatus()) !== undefined;
     try {
       if (isServing) return await use(client, true);
-      const outcome = await useOwnService({ config, client, signal, isLast, use });
+      const outcome = await runOnTemporaryService({ config, client, signal, isLast, use });
       if (outcome === 'released') deadline = performance.now() + RETRY_TIMEOUT_MS;
       else if (outcome !== 'locked') return outcome.result;
     } catch (error) {
@@ -212,15 +212,17 @@ interface ServiceAttempt<T> {
  * Runs the task on a service that this process starts and stops. Returns `locked` if another process locked the data
  * folder first, and `released` if the service ended during the task because a server takes over the folder.
  */
-async function useOwnService<T>(attempt: ServiceAttempt<T>): Promise<{ readonly result: T } | 'locked' | 'released'> {
+async function runOnTemporaryService<T>(
+  attempt: ServiceAttempt<T>,
+): Promise<{ readonly result: T } | 'locked' | 'released'> {
   const { config, client, signal, isLast, use } = attempt;
-  const ownService = new OwnService(config);
+  const ownService = new TemporaryService(config);
   try {
     if (await ownService.isReady(client, signal)) return { result: await use(client, false) };
     if (isLast) throw ownService.startError();
     return 'locked';
   } catch (error) {
-    if (isNotListening(error) && (await ownService.wasReleased())) return 'released';
+    if (isNotListening(error) && (await ownService.waitForOrderlyExit())) return 'released';
     throw error;
   } finally {
     await ownService.stopService();
@@ -234,7 +236,7 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 25_000;
 
 /** A service without HTTP that this process started and must stop. */
-class OwnService {
+class TemporaryService {
   private readonly child: ChildProcess;
   private readonly ended: Promise<void>;
   private hasEnded = false;
@@ -280,7 +282,7 @@ class OwnService {
   }
 
   /** Waits until a service that no longer listens has ended. Returns true if it ended in order, without `stopService`. */
-  async wasReleased(): Promise<boolean> {
+  async waitForOrderlyExit(): Promise<boolean> {
     await Promise.race([this.ended, pause(STOP_TIMEOUT_MS, undefined, { ref: false })]);
     return this.hasEnded && this.child.exitCode === 0;
   }

@@ -15,7 +15,7 @@ import {
   REPLAY_COLUMNS,
   type ReplaySummary,
   requireCompleted,
-  requireServing,
+  requireRunningService,
   waitUntilEnded,
 } from './replay-commands.ts';
 import { type Column, describeEmptyList, type Printer } from './terminal.ts';
@@ -89,7 +89,7 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
   addBulkOptions(deadLetters.command('replay'))
     .argument('[ids...]', 'IDs of deliveries, dlv_…; without IDs, all that match the filters')
     .description('deliver dead letters again, oldest first, each with a new retry schedule')
-    .action(run((invocation) => runBulkAction(invocation, 'replay'), checkSelection));
+    .action(run((invocation) => runBulkAction(invocation, 'replay'), checkDeadLetterSelection));
   addBulkOptions(deadLetters.command('discard'))
     .argument('[ids...]', 'IDs of the deliveries, dlv_…')
     .description('discard dead letters permanently')
@@ -98,7 +98,7 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
       run(
         (invocation) => runBulkAction(invocation, 'discard'),
         (invocation) => {
-          checkSelection(invocation);
+          checkDeadLetterSelection(invocation);
           const hasSelection =
             invocation.operands.length > 0 || hasFilters(invocation) || invocation.options['all'] === true;
           if (!hasSelection) throw new UsageError('specify the IDs of dead letters, a filter, or --all');
@@ -116,7 +116,7 @@ function addBulkOptions(command: Command): Command {
 type Input = Pick<Invocation, 'operands' | 'options'>;
 const hasFilters = (invocation: Input) => Object.keys(toFilterParams(invocation)).length > 0;
 
-function checkSelection(invocation: Input): void {
+function checkDeadLetterSelection(invocation: Input): void {
   const { operands } = invocation;
   if (operands.length > MAX_DEAD_LETTER_IDS)
     throw new UsageError(`specify at most ${MAX_DEAD_LETTER_IDS} dead letters`);
@@ -128,8 +128,9 @@ function checkSelection(invocation: Input): void {
 async function runBulkAction(invocation: Invocation, action: BulkAction): Promise<void> {
   const { client, print, operands, options } = invocation;
   const isWaiting = options['wait'] === true;
-  if (isWaiting) requireServing(invocation);
-  const [count, workspaces] = operands.length > 0 ? await findByIds(invocation) : await findMatching(invocation);
+  if (isWaiting) requireRunningService(invocation);
+  const [count, workspaces] =
+    operands.length > 0 ? await findByIds(invocation) : await summarizeMatchingDeadLetters(invocation);
   if (count === ZERO_COUNT_TEXT)
     return print.printResult({ data: [], refused: [], workspaces }, () => describeEmptyList(workspaces));
   await requireConfirmation(
@@ -164,7 +165,7 @@ function printBulkResult({ print, options, note }: Invocation, settled: BulkResu
 /** Number of dead letters, and names of the searched workspaces. */
 type Affected = readonly [count: string, workspaces: readonly string[]];
 
-async function findMatching(invocation: Invocation): Promise<Affected> {
+async function summarizeMatchingDeadLetters(invocation: Invocation): Promise<Affected> {
   const summary = await fetchSummary(invocation);
   const count = formatCount(summary);
   if (count !== ZERO_COUNT_TEXT && invocation.options['json'] !== true) printSummary(invocation.print, summary);

@@ -106,7 +106,7 @@ class ListenSession {
     const { receivedAt: received_at, ...rest } = delivery;
     const result = { ...rest, received_at };
     if (forwarder === undefined || delivery.verdict !== 'valid') {
-      return print.printResult(result, () => formatReceived(delivery));
+      return print.printResult(result, () => formatReceivedDelivery(delivery));
     }
     return forwarder.forwardDelivery(request).then(({ answer, forwarded }) => {
       print.printResult({ ...result, forwarded }, () => formatForwarded(delivery, forwarded, forwarder.url));
@@ -183,7 +183,7 @@ class ListenSession {
     // Commands are read only at a terminal in the foreground: a shell stops a background job that reads from the
     // terminal.
     if (isTerminal(out) || !isTerminal(input))
-      void runLines(input, commands, signal, report).catch(({ message }: Error) => report(message));
+      void runCommandLines(input, commands, signal, report).catch(({ message }: Error) => report(message));
     await waitForAbort(signal);
   }
 }
@@ -206,7 +206,7 @@ function waitForAbort(signal: AbortSignal): Promise<void> {
 }
 
 /** Formats a delivery that is not forwarded. */
-function formatReceived({ event, verdict, repeated, receivedAt }: ReceivedDelivery): string {
+function formatReceivedDelivery({ event, verdict, repeated, receivedAt }: ReceivedDelivery): string {
   const at = receivedAt.toISOString();
   // Content without a valid signature may be forged, so the command does not show it.
   if (verdict !== 'valid') return `${at}  refused  (signature ${verdict})`;
@@ -257,7 +257,7 @@ type TypedCommands = ReadonlyMap<string, (argument: string | undefined) => Promi
  * Runs typed commands one after the other, until the input ends or `signal` aborts.
  * @param report receives the error of a command
  */
-async function runLines(
+async function runCommandLines(
   input: NodeJS.ReadableStream,
   commands: TypedCommands,
   signal: AbortSignal,

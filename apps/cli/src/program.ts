@@ -38,7 +38,7 @@ export async function runCli(
 ): Promise<number> {
   const report = new Reporter(err, args);
   const note = (line: string) => report.printNote(line);
-  const beginStream = allowOneCall();
+  const beginStream = createSingleCallGuard();
   let passwordRead: Promise<string> | undefined;
   const password = () => (passwordRead ??= readPassword({ input, err, signal }));
   const confirm = (question: string) => askConfirmation({ input, err, signal }, question);
@@ -117,7 +117,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-function allowOneCall(): () => void {
+function createSingleCallGuard(): () => void {
   let wasCalled = false;
   return () => {
     if (wasCalled)

@@ -83,7 +83,7 @@ export function addResendCommand(resend: Command, run: LocalRunner, apiKey: stri
         const { operand, options, print, signal } = invocation;
         const api = createPublicApi(invocation, apiKey);
         const named = options['endpoint'];
-        const endpoints = named === undefined ? await findListening(api) : [String(named)];
+        const endpoints = named === undefined ? await findListeningEndpoints(api) : [String(named)];
         let isSent = false;
         for (const endpoint of endpoints) {
           const sent = await resendEvent(api, endpoint, operand, signal);
@@ -148,7 +148,7 @@ async function replayMissed(
   }
 }
 
-async function findListening({ client, receive }: PublicApi): Promise<readonly string[]> {
+async function findListeningEndpoints({ client, receive }: PublicApi): Promise<readonly string[]> {
   const endpoints = await receive(client.webhookEndpoints.list().toArray());
   const ids = endpoints
     .filter(({ description, status }) => description === LISTEN_DESCRIPTION && status === 'enabled')

@@ -94,7 +94,7 @@ async function createReplay(invocation: Invocation): Promise<void> {
 async function printReplay(invocation: Invocation, replay: ReplaySummary): Promise<void> {
   const { print, options } = invocation;
   const isWaiting = options['wait'] === true;
-  if (isWaiting && replay.status === 'running') requireServing(invocation);
+  if (isWaiting && replay.status === 'running') requireRunningService(invocation);
   const [now = replay] = isWaiting ? await waitUntilEnded(invocation, [replay]) : [];
   if (options['json'] === true) print.printResult(now, () => '');
   else print.printList([now], REPLAY_COLUMNS);
@@ -159,7 +159,7 @@ function fetchCurrent(
 }
 
 /** Rejects `--wait` if no running service would complete the job. @throws CliError */
-export function requireServing({ isServing }: Pick<Invocation, 'isServing'>): void {
+export function requireRunningService({ isServing }: Pick<Invocation, 'isServing'>): void {
   const message = 'no running service would complete the job: start the service, or omit --wait';
   if (!isServing) throw new CliError(message, 'unavailable');
 }

@@ -156,7 +156,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
     }
   });
   /** Uploads a document, replaces it through an upload URL, reviews both and deletes one. */
-  async function exerciseDocuments(shipment: string): Promise<void> {
+  async function uploadAndReviewDocuments(shipment: string): Promise<void> {
     const { api } = tenant;
     const id = shipment.slice('/v1/shipments/'.length);
     const file_name = `${'檔'.repeat(70)}.pdf`;
@@ -224,7 +224,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
       await call('POST', `/v1/exceptions/${opened.id}/acknowledge`, { note: createLongText('記', 1) });
       await call('POST', `/v1/exceptions/${opened.id}/resolve`, { note: createLongText('記', 2) });
       await call('PATCH', `${of}/containers/${createContainerNumber(0, true)}`, { seal_number: '封'.repeat(100) });
-      await exerciseDocuments(of);
+      await uploadAndReviewDocuments(of);
       await call('GET', `${of}/explanation`);
       await call('POST', `${of}/cancel`);
       await call('POST', `${of}/reopen`);

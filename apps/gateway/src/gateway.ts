@@ -61,11 +61,11 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const leases = shares.getGroup('gateway_jobs');
   const objects = new GridfsObjectStore(connection, config.diskReserve);
   const quota = new MongoQuota(documentStore, clock);
-  shutdown.addStep('quota', () => quota.close());
+  shutdown.addShutdownStep('quota', () => quota.close());
 
   // Features that run in other services and that the gateway calls.
   const channel = new GrpcServiceChannel({ ...config, origin: getCurrentRequest, logger, metrics });
-  shutdown.addStep('command channel', () => channel.close());
+  shutdown.addShutdownStep('command channel', () => channel.close());
   const { shipments, events } = channel.createOperations<ShipmentOperations>(
     SHIPMENTS_PROTO,
     OPERATION_DEADLINE_MS,
@@ -90,14 +90,14 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   };
   const storage = { documentStore, leases, clock, logger, metrics };
   const idempotency = await service.retryUntilAvailable(() => IdempotencyClaims.open({ ...storage, ...claims }));
-  shutdown.addStep('idempotency keys', () => idempotency.close());
+  shutdown.addShutdownStep('idempotency keys', () => idempotency.close());
   const secret = deriveKey(config.secretsKey, 'identity');
   const identityOptions = { documentStore, clock, logger, secret, maxKeysPerOwner };
   const identity = await service.retryUntilAvailable(() => Identity.open(identityOptions));
-  shutdown.addStep('identity', () => identity.close());
+  shutdown.addShutdownStep('identity', () => identity.close());
   const sweeper = createIdentitySweeper({ identity, leases, clock, logger, metrics });
   sweeper.startRounds();
-  shutdown.addStep('identity sweeper', () => sweeper.stopRounds());
+  shutdown.addShutdownStep('identity sweeper', () => sweeper.stopRounds());
   const workspaceSettings = await service.retryUntilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
   await service.retryUntilAvailable(() => ensureFirstAdmin(identity, config, logger));
   const readModels = await ReadModels.start({
@@ -111,8 +111,8 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     findTimeAfter: createTimeFinder(events),
     eventRetentionMs: config.eventRetentionMs,
   });
-  shutdown.addStep('read models', () => readModels.stop());
-  shutdown.addStep(
+  shutdown.addShutdownStep('read models', () => readModels.stop());
+  shutdown.addShutdownStep(
     'progress of read models',
     followReplicas<ProjectionOperations>(
       shares,
@@ -127,7 +127,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     neededObjects: (shipment_id) => shipments.documentObjects({ shipment_id, now: clock().toISOString() }),
   });
   orphanSweep.job.startRounds();
-  shutdown.addStep('sweep of orphans', () => orphanSweep.job.stopRounds());
+  shutdown.addShutdownStep('sweep of orphans', () => orphanSweep.job.stopRounds());
   const { documents } = readModels.queries;
   const deletedDocuments = new DeletedDocuments({
     ...storage,
@@ -135,7 +135,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     deletedSince: (place, limit) => documents.listDeletedSince(place, limit),
   });
   void readModels.ready.then(() => deletedDocuments.job.startRounds());
-  shutdown.addStep('deleted documents', () => deletedDocuments.job.stopRounds());
+  shutdown.addShutdownStep('deleted documents', () => deletedDocuments.job.stopRounds());
   const storageQuota = await service.retryUntilAvailable(() =>
     StorageQuota.open({
       ...storage,
@@ -162,7 +162,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     logger,
     clock,
   });
-  shutdown.addStep('administration', () => administration.close());
+  shutdown.addShutdownStep('administration', () => administration.close());
   service.setManagementHandler(await requireToken(administration, config.administrationToken));
   const api = await createHttpApi(
     {
@@ -202,7 +202,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   await readModels.ready;
   const { port, host } = config;
   await nameSettingInErrors('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port, host }));
-  shutdown.addStep('api', () => api.close());
+  shutdown.addShutdownStep('api', () => api.close());
   service.markReady({ url: baseUrl, docs: `${baseUrl}/docs` });
 }
 
@@ -213,7 +213,7 @@ async function ensureFirstAdmin(
   logger: Logger,
 ): Promise<void> {
   if (given) await createFirstAdmin(given, (admin) => firstAdmin.createIfMissing(admin));
-  else if (await firstAdmin.isMissing()) {
+  else if (await firstAdmin.isAdminMissing()) {
     const make_one_with = 'users create --role admin --email';
     logger.info({ make_one_with }, 'the default workspace has no admin; create one with the command in make_one_with');
   }

@@ -28,7 +28,7 @@ export class ToolError extends Error {
 }
 
 /** Maximum number of invalid fields in an error. */
-const MAX_DETAILS = 20;
+const MAX_ERROR_DETAILS = 20;
 const MAX_MESSAGE_LENGTH = 1_000;
 
 /**
@@ -71,7 +71,7 @@ function mayHaveSucceeded({ status, code }: ApiError): boolean {
 
 function fromKnownApiError(error: ApiError, idempotencyKey: string | undefined): ToolErrorBody {
   const details = error.details
-    .slice(0, MAX_DETAILS)
+    .slice(0, MAX_ERROR_DETAILS)
     .map(({ param, code, message }) => ({ param, code, message: message.slice(0, MAX_MESSAGE_LENGTH) }));
   return {
     code: error.code,

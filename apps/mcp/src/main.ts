@@ -28,7 +28,7 @@ async function startStdio(config: McpConfig): Promise<void> {
     onerror: (error) => logger.warn({ error: formatError(error) }, 'an MCP message was refused'),
   });
   const shutdown = new Shutdown(logger, SHUTDOWN_TIMEOUT_MS);
-  shutdown.addStep('stdio', () => connection.close());
+  shutdown.addShutdownStep('stdio', () => connection.close());
   shutdown.shutDownOnSignals();
   shutdown.shutDownOnUncaughtErrors();
   // The client has closed the connection, so it does not read the results of calls in progress.
@@ -49,9 +49,9 @@ async function startHttp(config: McpConfig): Promise<void> {
     `MANAGEMENT_HOST=${host} MANAGEMENT_PORT=${port}`,
     startManagementServer({ host, port }, metrics, () => health.createReport()),
   );
-  shutdown.addStep('management server', () => management.close());
+  shutdown.addShutdownStep('management server', () => management.close());
   const server = await startHttpServer({ config, logger, metrics });
-  shutdown.addStep('MCP server', () => server.close());
+  shutdown.addShutdownStep('MCP server', () => server.close());
   health.markStarted();
   const { trackingUrl: tracking_url, allowWrites: writes } = config;
   logger.info(

@@ -18,7 +18,7 @@ const SHORTENED_LENGTHS = [
   { text: 100, list: 5 },
   { text: 60, list: 1 },
 ];
-const OMISSION_MARK = '… [shortened]';
+const TRUNCATION_MARKER = '… [shortened]';
 
 /** Fields of the results of all list tools. */
 export interface ResultPage<Item> {
@@ -126,7 +126,7 @@ export function shortenValue<T>(value: T, bytes: number): T {
 
 function shortenToLength(value: unknown, lengths: { readonly text: number; readonly list: number }): unknown {
   if (typeof value === 'string') {
-    return value.length > lengths.text ? `${value.slice(0, lengths.text).toWellFormed()}${OMISSION_MARK}` : value;
+    return value.length > lengths.text ? `${value.slice(0, lengths.text).toWellFormed()}${TRUNCATION_MARKER}` : value;
   }
   if (Array.isArray(value)) return value.slice(0, lengths.list).map((item) => shortenToLength(item, lengths));
   if (typeof value !== 'object' || value === null) return value;

@@ -24,13 +24,13 @@ export async function startProjections(config: ProjectionsConfig): Promise<void>
   const leases = shares.getGroup(READ_MODEL_LEASES);
   const following = { eventStore, documentStore, leases, clock, logger, metrics };
   const readModels = await ReadModels.start({ ...following, eventRetentionMs });
-  shutdown.addStep('read models', () => readModels.stop());
+  shutdown.addShutdownStep('read models', () => readModels.stop());
 
   const limits = { connectionAgeMs: CONNECTION_AGE_MS };
   const server = new GrpcServiceServer({ ...config, proto: PROJECTIONS_PROTO, logger, metrics, limits });
   server.serve<ProjectionOperations>(readModels.operations);
   await server.listen();
-  shutdown.addStep('progress', () => server.close());
+  shutdown.addShutdownStep('progress', () => server.close());
   await readModels.ready;
   service.markReady({ address: config.address });
 }

@@ -18,9 +18,9 @@ export async function setUp(config: SetupConfig): Promise<void> {
   const service = await Service.start('setup', config);
   const { logger, metrics, clock, shutdown } = service;
   const broker = new KafkaMessageBroker({ ...config.kafka, logger, metrics });
-  shutdown.addStep('message broker', () => broker.close());
+  shutdown.addShutdownStep('message broker', () => broker.close());
   const connection = new MongoConnection({ ...config.mongo, metrics });
-  shutdown.addStep('document store', () => connection.close());
+  shutdown.addShutdownStep('document store', () => connection.close());
   service.requireAccess('MONGODB_URL', () => checkServerAccess(connection));
 
   const topics = [SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS].map((topic) => setPartitions(topic, config));

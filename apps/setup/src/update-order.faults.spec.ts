@@ -5,7 +5,7 @@ import { jest } from '@jest/globals';
 import { MemberObserver, MongoConnection, MongoDocumentStore } from '@tracking/distributed';
 import { describeWithMongoEngine, MongoEngine } from '@tracking/distributed/testing';
 import {
-  absentEngines,
+  createAbsentEngineSettings,
   createTempFolder,
   eventually,
   findFreePort,
@@ -56,7 +56,7 @@ describeWithMongoEngine('the built programs in an update', (enginesDir) => {
     const ports = { PORT: String(port), MANAGEMENT_PORT: String(management) };
     const spec = {
       ...{ name, command: process.execPath, args, ready, logFile: join(folder.path, `${name}.log`) },
-      env: { ...absentEngines(nobody), ...ports, MONGODB_URL: url, ...env },
+      env: { ...createAbsentEngineSettings(nobody), ...ports, MONGODB_URL: url, ...env },
     };
     const started = new ManagedProcess(spec, (_, code) => exitCodes.set(name, code));
     processes.push(started);
@@ -76,7 +76,7 @@ describeWithMongoEngine('the built programs in an update', (enginesDir) => {
     return started;
   }
   const listReleases = async () => {
-    const members = await new MemberObserver(new MongoDocumentStore(connection)).listLive();
+    const members = await new MemberObserver(new MongoDocumentStore(connection)).listLiveMembers();
     return members.filter(({ name }) => name.startsWith('projections@')).map(({ release }) => release);
   };
   const expectExit = (name: string, code: number) =>

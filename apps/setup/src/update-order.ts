@@ -101,7 +101,7 @@ export async function waitForStart(options: TurnOptions): Promise<void> {
   const observe = async (): Promise<Observation> => {
     const documents = await store.collection<ReleaseDocument>(RELEASES_COLLECTION);
     const releases = await documents.find({ filter: {}, limit: RELEASES_PER_READ });
-    return { releases, members: await observer.listLive() };
+    return { releases, members: await observer.listLiveMembers() };
   };
   let last = { reason: '', since: 0, loggedAt: 0 };
   while (!signal.aborted) {
@@ -138,11 +138,11 @@ export async function waitForTurn(config: TurnConfig): Promise<void> {
   if (release === undefined) logger.info({}, `${config.service} may start, because RELEASE is not set`);
   else {
     const connection = new MongoConnection({ ...config.mongo, metrics });
-    shutdown.addStep('document store', () => connection.close());
+    shutdown.addShutdownStep('document store', () => connection.close());
     starting.requireAccess('MONGODB_URL', () => checkServerAccess(connection));
     const store = new MongoDocumentStore(connection);
     const stopping = new AbortController();
-    shutdown.addStep('turn', () => Promise.resolve(stopping.abort()));
+    shutdown.addShutdownStep('turn', () => Promise.resolve(stopping.abort()));
     await waitForStart({ service: config.service, release, store, logger, signal: stopping.signal });
     if (stopping.signal.aborted) return shutdown.failProcess();
   }

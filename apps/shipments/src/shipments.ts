@@ -43,8 +43,8 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     metrics,
     project: false,
   });
-  shutdown.addStep('read models', () => readModels.stop());
-  shutdown.addStep(
+  shutdown.addShutdownStep('read models', () => readModels.stop());
+  shutdown.addShutdownStep(
     'progress of read models',
     followReplicas<ProjectionOperations>(
       shares,
@@ -58,7 +58,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const following = { eventStore, leases, clock, logger, metrics };
   const ruleClock = new RuleClock({ ...following, shipments, workList });
   void readModels.ready.then(() => ruleClock.job.startRounds());
-  shutdown.addStep('clock', () => ruleClock.job.stopRounds());
+  shutdown.addShutdownStep('clock', () => ruleClock.job.stopRounds());
   const deadlinesReached = (position: Position, timeoutMs: number) =>
     readModels.progress.reached('deadlines', position, timeoutMs);
   const recheck = new RecheckJob({
@@ -77,7 +77,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     }),
   });
   void readModels.ready.then(() => recheck.job.startRounds());
-  shutdown.addStep('re-checks', () => recheck.job.stopRounds());
+  shutdown.addShutdownStep('re-checks', () => recheck.job.stopRounds());
   const publisher = Publisher.start({
     ...following,
     leases: shares.getGroup('publisher'),
@@ -87,7 +87,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     partitions: DEFAULT_PARTITIONS,
     addresses: config.addresses,
   });
-  shutdown.addStep('publisher', () => publisher.stop());
+  shutdown.addShutdownStep('publisher', () => publisher.stop());
 
   const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS_PROTO, logger, metrics });
   server.serve<ShipmentOperations>({
@@ -96,6 +96,6 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   });
   await service.retryUntilAvailable(() => eventStore.head());
   await server.listen();
-  shutdown.addStep('commands', () => server.close());
+  shutdown.addShutdownStep('commands', () => server.close());
   service.markReady({ address: config.address });
 }

@@ -47,7 +47,7 @@ describe('commands of two callers to two replicas over gRPC', () => {
     await engine.close();
   });
 
-  const sum = (name: string) => replicas.reduce((total, { metrics }) => total + metrics.getValue(name), 0);
+  const sum = (name: string) => replicas.reduce((total, { metrics }) => total + metrics.getMetricValue(name), 0);
 
   it('find the shipment in memory, and never conflict with another replica', async () => {
     const callers = channels.map(
@@ -60,7 +60,7 @@ describe('commands of two callers to two replicas over gRPC', () => {
       for (const caller of callers)
         for (const shipment_id of SHIPMENT_IDS) await caller.getShipment({ ...SAMPLE_SCOPE, shipment_id });
       for (const { metrics } of replicas)
-        expect(metrics.getValue('shipment_cache_reads_total{result="miss"}')).toBeGreaterThan(0);
+        expect(metrics.getMetricValue('shipment_cache_reads_total{result="miss"}')).toBeGreaterThan(0);
     });
 
     const created = await Promise.all(
@@ -82,6 +82,6 @@ describe('commands of two callers to two replicas over gRPC', () => {
     expect(hits).toBeGreaterThan(0);
     expect(sum('command_conflicts_total')).toBe(0);
     for (const { metrics } of replicas)
-      expect(metrics.getValue('shipment_cache_reads_total{result="hit"}')).toBeGreaterThan(0);
+      expect(metrics.getMetricValue('shipment_cache_reads_total{result="hit"}')).toBeGreaterThan(0);
   });
 });

@@ -62,21 +62,21 @@ export async function startFeatures(
 
   const secret = deriveKey(secrets.secretsKey, 'identity');
   const identity = await Identity.open({ documentStore, clock, logger, secret, maxKeysPerOwner });
-  shutdown.addStep('identity', () => identity.close());
+  shutdown.addShutdownStep('identity', () => identity.close());
   const { leases } = storage;
   const sweeper = createIdentitySweeper({ identity, leases, clock, logger, metrics });
   if (!isPassive) sweeper.startRounds();
-  shutdown.addStep('identity sweeper', () => sweeper.stopRounds());
+  shutdown.addShutdownStep('identity sweeper', () => sweeper.stopRounds());
   const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
   const shipments = new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics });
   const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, batchingDelayMs: BATCH_DELAY_MS };
   const jobDependencies = { ...storage, clock, logger, metrics, ...pace };
   const readModels = await ReadModels.start({ ...jobDependencies, eventRetentionMs: config.eventRetentionMs });
-  shutdown.addStep('read models', () => readModels.stop());
+  shutdown.addShutdownStep('read models', () => readModels.stop());
   const { deadlines: workList } = readModels.queries;
   const ruleClock = new RuleClock({ ...jobDependencies, shipments, workList });
   if (!isPassive) void readModels.ready.then(() => ruleClock.job.startRounds());
-  shutdown.addStep('clock', () => ruleClock.job.stopRounds());
+  shutdown.addShutdownStep('clock', () => ruleClock.job.stopRounds());
   const deadlinesReached = (position: Position, waitMs: number) =>
     readModels.progress.reached('deadlines', position, waitMs);
   const recheck = new RecheckJob({
@@ -94,10 +94,10 @@ export async function startFeatures(
     }),
   });
   if (!isPassive) void readModels.ready.then(() => recheck.job.startRounds());
-  shutdown.addStep('re-checks', () => recheck.job.stopRounds());
+  shutdown.addShutdownStep('re-checks', () => recheck.job.stopRounds());
   const documentJobs = createDocumentJobs({ ...jobDependencies, readModels, shipments });
   if (!isPassive) documentJobs.start();
-  shutdown.addStep('documents', () => documentJobs.stop());
+  shutdown.addShutdownStep('documents', () => documentJobs.stop());
   const storageQuota = await StorageQuota.open({
     documentStore,
     storageBytes: (workspaceId) => readModels.queries.documents.sumStorageBytes(workspaceId),
@@ -122,10 +122,10 @@ export async function startFeatures(
     settings: { addresses, timeoutMs, recoveryAfterMs, failingAfterMs, policy, retention },
     passive: isPassive,
   });
-  shutdown.addStep('webhooks', () => webhooks.stop());
+  shutdown.addShutdownStep('webhooks', () => webhooks.stop());
   const readModelsReached = readModels.waitForReadModelsOfEvents.bind(readModels);
   const publisher = Publisher.start({ ...jobDependencies, readModelsReached, addresses });
-  shutdown.addStep('publisher', () => publisher.stop());
+  shutdown.addShutdownStep('publisher', () => publisher.stop());
   return { identity, workspaceSettings, shipments, readModels, storageQuota, webhooks, events, publishedEvents };
 }
 
@@ -177,7 +177,7 @@ export async function openEngines(
   const open = () => EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
   const opening = mode === 'server' ? takeOverDataFolder(config.dataDir, open) : open();
   const engine = await nameSettingInErrors(`DATA_DIR ${config.dataDir}`, opening);
-  shutdown.addStep('engine', () => engine.close());
+  shutdown.addShutdownStep('engine', () => engine.close());
   // At this point, the engine has locked the data folder.
   const objects = await nameSettingInErrors(
     `DATA_DIR ${config.dataDir}`,
@@ -187,7 +187,7 @@ export async function openEngines(
   const secrets = await nameSettingInErrors('SECRETS_KEY', openSecretsKey(config, documentStore));
   const sealing = await openSealingKey(secrets, (key, lost) => useSecretsKey(documentStore, key, lost));
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
-  shutdown.addStep('outbound calls', () => outbound.close());
+  shutdown.addShutdownStep('outbound calls', () => outbound.close());
   const storage = { eventStore, documentStore, broker, leases, objects };
   return { engine, storage, quota, outbound, places, clock, logger, metrics, secrets, sealing };
 }

@@ -165,7 +165,7 @@ export async function keepLinkFileCurrent(options: LinkFileOptions, shutdown: Sh
   };
   // The task ends when the server stops or the workspace has an admin.
   const updating = updateRepeatedly().catch(() => undefined);
-  shutdown.addStep('first admin link', async () => {
+  shutdown.addShutdownStep('first admin link', async () => {
     stopping.abort();
     await updating;
   });

@@ -68,7 +68,7 @@ export async function startStandalone(
     // The data folder is locked, so every other process that claimed an idempotency key has ended.
     takeOverAfterMs: 0,
   });
-  shutdown.addStep('idempotency keys', () => idempotency.close());
+  shutdown.addShutdownStep('idempotency keys', () => idempotency.close());
   const administration = await createAdministrationApi({
     ...features,
     idempotency,
@@ -78,7 +78,7 @@ export async function startStandalone(
     ...(mode === 'administration' && { release: () => shutdown.endProcess() }),
   });
   await listenOnSocket(administration, config.dataDir);
-  shutdown.addStep('administration', () => administration.close());
+  shutdown.addShutdownStep('administration', () => administration.close());
   if (mode === 'administration') {
     return { url: undefined, managementUrl: undefined, appUrl, firstAdmin, ready: Promise.resolve(), shutdown };
   }
@@ -92,7 +92,7 @@ export async function startStandalone(
   const { managementHost, managementPort } = config;
   const managing = startManagementServer({ host: managementHost, port: managementPort }, engines.metrics, report);
   const management = await nameSettingInErrors('MANAGEMENT_HOST, MANAGEMENT_PORT', managing);
-  shutdown.addStep('management', () => management.close());
+  shutdown.addShutdownStep('management', () => management.close());
 
   const api = await createHttpApi(
     {
@@ -133,7 +133,7 @@ export async function startStandalone(
     'HOST, PORT',
     api.getHttpAdapter().getInstance().listen({ port: config.port, host: config.host }),
   );
-  shutdown.addStep('api', async () => {
+  shutdown.addShutdownStep('api', async () => {
     health.markDraining();
     await api.close();
   });

@@ -44,7 +44,7 @@ describe('collections of standalone', () => {
     const claiming = { ...engines.storage, clock, logger, metrics, secret: secrets.secretsKey, takeOverAfterMs: 0 };
     const responseCipher = (key: Uint8Array) => new SecretBox(key);
     const claims = await IdempotencyClaims.open({ ...claiming, responseCipher });
-    shutdown.addStep('idempotency keys', () => claims.close());
+    shutdown.addShutdownStep('idempotency keys', () => claims.close());
     await readModels.ready;
   });
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import { IS_SOAK_RUN } from '@tracking/testing';
 import type { Milestone, Shipment } from '@tracking/contracts';
 import {
-  listAll,
+  listAllItems,
   runCli,
   createClient,
   createKey,
@@ -74,10 +74,10 @@ describe('kill -9 under load', () => {
       const server = await startStandalone(dataDir, { RATE_LIMIT_PER_MINUTE: '1000000' });
       const api = createClient(server.url, key);
       const read = async () => {
-        const shipments = await listAll<Shipment>(api, '/v1/shipments');
+        const shipments = await listAllItems<Shipment>(api, '/v1/shipments');
         const milestones: Record<string, Milestone[]> = {};
         for (const { id } of shipments)
-          milestones[id] = await listAll<Milestone>(api, `/v1/shipments/${id}/milestones`);
+          milestones[id] = await listAllItems<Milestone>(api, `/v1/shipments/${id}/milestones`);
         return { shipments, milestones };
       };
       const before = await read();

@@ -10,11 +10,11 @@ import {
 } from './standalone-process.ts';
 import {
   FORM_BOUNDARY,
-  FORM_START,
+  MULTIPART_FORM_START,
   startUpload,
   verifyDocuments,
   createShipment,
-  putFile,
+  putFileToUploadUrl,
   requestUpload,
   uploadForm,
   listObjects,
@@ -80,7 +80,10 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       const form = { authorization, 'content-type': `multipart/form-data; boundary=${FORM_BOUNDARY}` };
       const url = `${server.url}/v1/shipments/${shipmentId}/documents`;
       const halves = [
-        startUpload('POST', url, form, 3_000_000).write(FORM_START + bytes.toString('latin1', 0, 1_000_000), 'latin1'),
+        startUpload('POST', url, form, 3_000_000).write(
+          MULTIPART_FORM_START + bytes.toString('latin1', 0, 1_000_000),
+          'latin1',
+        ),
         startUpload('PUT', uploadUrl(document, server.url), document.upload.headers, bytes.length).write(
           bytes.subarray(0, 1_000_000),
         ),
@@ -92,7 +95,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       }, SOON);
       await restart();
       expect(await statuses()).toEqual(['pending_upload']);
-      expect((await putFile(document, bytes, server.url)).status).toBeLessThan(300);
+      expect((await putFileToUploadUrl(document, bytes, server.url)).status).toBeLessThan(300);
       const completed = await api.post(`/v1/documents/${document.id}/complete`);
       expect(completed.status).toBe(200);
       await expectSwept(1);
@@ -106,7 +109,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       'a URL of its own',
       async () => {
         const bytes = generatePdf('url', 100_000);
-        await putFile(await requestUpload(api, shipmentId, bytes), bytes, server.url);
+        await putFileToUploadUrl(await requestUpload(api, shipmentId, bytes), bytes, server.url);
       },
     ],
   ])(
@@ -171,7 +174,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       const uploadByUrl = async (name: string) => {
         const bytes = generatePdf(name, 150_000);
         const document = await requestUpload(api, shipmentId, bytes);
-        expect((await putFile(document, bytes, server.url)).status).toBeLessThan(300);
+        expect((await putFileToUploadUrl(document, bytes, server.url)).status).toBeLessThan(300);
         await after(document.id, ['uploaded'], () => api.post(`/v1/documents/${document.id}/complete`));
       };
       for (let kill = 0; kill < KILLS; kill += 1) {

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { EventEnvelope, Shipment, ShipmentException } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import {
-  listAll,
+  listAllItems,
   createClient,
   createKey,
   startStandalone,
@@ -64,9 +64,9 @@ describe('many exceptions that became due during a downtime', () => {
 
       const server = await startStandalone(folder, LATER);
       const api = createClient(server.url, key);
-      const opened = () => listAll<EventEnvelope>(api, '/v1/events?type=exception.opened');
+      const opened = () => listAllItems<EventEnvelope>(api, '/v1/events?type=exception.opened');
       await eventually(async () => expect((await opened()).length).toBeGreaterThanOrEqual(SHIPMENTS), PATIENT);
-      const shipments = await listAll<Shipment>(api, '/v1/shipments');
+      const shipments = await listAllItems<Shipment>(api, '/v1/shipments');
       expect(shipments.map(({ open_exceptions_count }) => open_exceptions_count)).toEqual(shipments.map(() => 1));
       const exceptions = (await opened()).map(({ data }) => data['exception'] as unknown as ShipmentException);
       expect(exceptions.map(({ shipment_id }) => shipment_id).sort()).toEqual(shipments.map(({ id }) => id).sort());

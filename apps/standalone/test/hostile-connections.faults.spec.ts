@@ -12,7 +12,14 @@ import {
   withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
-import { FORM_BOUNDARY, createShipment, FORM_START, requestUpload, uploadForm, uploadUrl } from './uploads.ts';
+import {
+  FORM_BOUNDARY,
+  createShipment,
+  MULTIPART_FORM_START,
+  requestUpload,
+  uploadForm,
+  uploadUrl,
+} from './uploads.ts';
 
 const MIB = 2 ** 20;
 /** Number of connections that the attacker opens. docs/reference/http.md states the result for `ATTACKERS=1200`. */
@@ -69,7 +76,7 @@ const ARCHIVE = Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(MIB, 1)])
 const UPLOAD_BYTES = 20 * MIB;
 const stalledForm = (path: string, key: string): Pieces => [
   `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=${FORM_BOUNDARY}\r\n` +
-    `Content-Length: ${UPLOAD_BYTES}\r\nAuthorization: Bearer ${key}\r\n\r\n${FORM_START}`,
+    `Content-Length: ${UPLOAD_BYTES}\r\nAuthorization: Bearer ${key}\r\n\r\n${MULTIPART_FORM_START}`,
   ARCHIVE,
 ];
 const stalledPut = (path: string): Pieces => [

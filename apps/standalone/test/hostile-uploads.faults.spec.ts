@@ -12,11 +12,11 @@ import {
 } from './standalone-process.ts';
 import {
   FORM_BOUNDARY,
-  FORM_START,
+  MULTIPART_FORM_START,
   startUpload,
   verifyDocuments,
   createShipment,
-  putFile,
+  putFileToUploadUrl,
   requestUpload,
   uploadForm,
   listObjects,
@@ -93,7 +93,7 @@ describe('invalid uploads over real connections', () => {
     };
     const url = `${server.url}/v1/shipments/${shipmentId}/documents`;
     const outgoing = startUpload('POST', url, headers, 2 * bytes.length);
-    outgoing.write(FORM_START);
+    outgoing.write(MULTIPART_FORM_START);
     outgoing.write(bytes);
     return outgoing;
   };
@@ -121,7 +121,7 @@ describe('invalid uploads over real connections', () => {
       form.destroy();
       await eventually(async () => expect(await listObjects(dataDir)).toEqual([]), SOON);
       expect([...(await verifyDocuments(api, shipmentId))]).toEqual([[document.id, 'pending_upload']]);
-      expect((await putFile(document, bytes, server.url)).status).toBe(204);
+      expect((await putFileToUploadUrl(document, bytes, server.url)).status).toBe(204);
       expect((await api.post(`/v1/documents/${document.id}/complete`)).status).toBe(200);
       expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['uploaded']);
     }),
@@ -155,17 +155,20 @@ describe('invalid uploads over real connections', () => {
       const document = await requestUpload(api, shipmentId, bytes);
       const complete = () => api.post(`/v1/documents/${document.id}/complete`);
       const longer = Buffer.concat([bytes, Buffer.alloc(1)]);
-      expect(codeOf(await putFile(document, longer, server.url))).toEqual([413, 'body_too_large']);
+      expect(codeOf(await putFileToUploadUrl(document, longer, server.url))).toEqual([413, 'body_too_large']);
       expect(codeOf(await complete())).toEqual([409, 'upload_missing']);
-      expect((await putFile(document, bytes.subarray(0, -1), server.url)).status).toBe(204);
+      expect((await putFileToUploadUrl(document, bytes.subarray(0, -1), server.url)).status).toBe(204);
       expect(codeOf(await complete())).toEqual([400, 'size_mismatch']);
-      expect((await putFile(document, generatePdf('other', bytes.length), server.url)).status).toBe(204);
+      expect((await putFileToUploadUrl(document, generatePdf('other', bytes.length), server.url)).status).toBe(204);
       expect(codeOf(await complete())).toEqual([400, 'checksum_mismatch']);
       expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['pending_upload']);
       const program = MALICIOUS['a program'] ?? Buffer.alloc(0);
-      expect(codeOf(await putFile(document, program, server.url))).toEqual([400, 'unsupported_document_type']);
-      expect(codeOf(await putFile(document, Buffer.alloc(0), server.url))).toEqual([400, 'empty_file']);
-      expect((await putFile(document, bytes, server.url)).status).toBe(204);
+      expect(codeOf(await putFileToUploadUrl(document, program, server.url))).toEqual([
+        400,
+        'unsupported_document_type',
+      ]);
+      expect(codeOf(await putFileToUploadUrl(document, Buffer.alloc(0), server.url))).toEqual([400, 'empty_file']);
+      expect((await putFileToUploadUrl(document, bytes, server.url)).status).toBe(204);
       expect((await complete()).status).toBe(200);
       expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['uploaded']);
       expect(await listObjects(dataDir)).toHaveLength(1);
@@ -182,7 +185,7 @@ describe('invalid uploads over real connections', () => {
           [400, 'unsupported_document_type'],
         ]);
         const document = await requestUpload(api, shipmentId, bytes);
-        const answer = codeOf(await putFile(document, bytes, server.url));
+        const answer = codeOf(await putFileToUploadUrl(document, bytes, server.url));
         expect([name, answer]).toEqual([name, [400, 'unsupported_document_type']]);
       }
       expect(await listObjects(dataDir)).toEqual([]);
@@ -200,7 +203,7 @@ describe('invalid uploads over real connections', () => {
         ['a";x="\u202f – 🚢.pdf', 'a";x="\u202f – 🚢.pdf'],
       ]) {
         const document = await requestUpload(api, shipmentId, bytes, { file_name });
-        expect((await putFile(document, bytes, server.url)).status).toBe(204);
+        expect((await putFileToUploadUrl(document, bytes, server.url)).status).toBe(204);
         const { data } = await api.post<ShipmentDocument>(`/v1/documents/${document.id}/complete`);
         expect(data.file_name).toBe(kept);
         const { status, headers } = await api.get(`/v1/documents/${document.id}/download`);

@@ -1,7 +1,7 @@
 import type { WorkspaceSettings } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
-import { listAll, createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
+import { listAllItems, createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
 
 const SHIPMENTS = 1_000;
 const AT_ONCE = 500;
@@ -64,7 +64,7 @@ describe('kill -9 of a server that checks shipments after a settings change', ()
         expect(await recheck()).toMatchObject({ state: 'done', checked: SHIPMENTS, finished_at: expect.any(String) });
       });
       const updated = await eventually(async () => {
-        const events = await listAll<Updated>(api, '/v1/events?type=exception.updated');
+        const events = await listAllItems<Updated>(api, '/v1/events?type=exception.updated');
         expect(events.length).toBeGreaterThanOrEqual(SHIPMENTS);
         return events;
       });

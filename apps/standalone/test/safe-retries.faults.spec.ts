@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Milestone, Shipment } from '@tracking/contracts';
 import { IS_SOAK_RUN, eventually, simulateDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { listAll, createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
+import { listAllItems, createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
 
 const KILLS = IS_SOAK_RUN ? 16 : 4;
 const AT_ONCE = 50;
@@ -60,9 +60,9 @@ describe('kill -9 of a server that receives the same POST fifty times concurrent
         expect([reused.status, reused.data.error.code]).toEqual([409, 'idempotency_key_reused']);
       }
       const api = createClient(server.url, key);
-      const shipments = await listAll<Shipment>(api, '/v1/shipments');
+      const shipments = await listAllItems<Shipment>(api, '/v1/shipments');
       expect(shipments.map(({ house_bill }) => house_bill).sort()).toEqual(['HB', ...bills].sort());
-      expect(await listAll<Milestone>(api, `/v1/shipments/${shipment.id}/milestones`)).toHaveLength(KILLS);
+      expect(await listAllItems<Milestone>(api, `/v1/shipments/${shipment.id}/milestones`)).toHaveLength(KILLS);
       await server.stop();
     });
   }, 240_000);

@@ -149,7 +149,7 @@ export const createClient = (url: string, key: string): AxiosInstance =>
   });
 
 /** Reads all items of a list, page by page. */
-export async function listAll<T>(api: AxiosInstance, path: string): Promise<T[]> {
+export async function listAllItems<T>(api: AxiosInstance, path: string): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | null = null;
   do {

@@ -5,7 +5,7 @@ import { jest } from '@jest/globals';
 import { eventually, itIfSupported } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
-  listAll,
+  listAllItems,
   createClient,
   createKey,
   runUntilStartFails,
@@ -57,7 +57,7 @@ describe('standalone with a failing disk', () => {
         await server.stop('SIGKILL');
 
         const again = await startStandalone(dataDir);
-        const stored = (await listAll<{ external_id: string }>(createClient(again.url, key), '/v1/shipments')).map(
+        const stored = (await listAllItems<{ external_id: string }>(createClient(again.url, key), '/v1/shipments')).map(
           ({ external_id }) => external_id,
         );
         expect(stored).toEqual(expect.arrayContaining(['before', 'after']));

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
-  listAll,
+  listAllItems,
   runCli,
   createClient,
   INHERITED_ENVIRONMENT,
@@ -20,11 +20,11 @@ interface Resource {
 async function seen(url: string, key: string): Promise<readonly unknown[]> {
   const api = createClient(url, key);
   const byId = (one: Resource, other: Resource) => (one.id < other.id ? -1 : 1);
-  const shipments = await listAll<Resource>(api, '/v1/shipments');
+  const shipments = await listAllItems<Resource>(api, '/v1/shipments');
   const timelines = await Promise.all(
-    shipments.map(({ id }) => listAll<Resource>(api, `/v1/shipments/${id}/milestones`)),
+    shipments.map(({ id }) => listAllItems<Resource>(api, `/v1/shipments/${id}/milestones`)),
   );
-  const events = await listAll<Resource>(api, '/v1/events');
+  const events = await listAllItems<Resource>(api, '/v1/events');
   return [shipments.sort(byId), timelines.flat().sort(byId), events.sort(byId)];
 }
 

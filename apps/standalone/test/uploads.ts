@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Shipment, ShipmentDocument } from '@tracking/contracts';
 import { computeSha256 } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
-import { listAll } from './standalone-process.ts';
+import { listAllItems } from './standalone-process.ts';
 
 export const FORM_BOUNDARY = 'a-boundary-of-tests';
 
@@ -56,7 +56,7 @@ export function uploadUrl({ upload }: RequestedUpload, server: string): string {
   return server + pathname + search;
 }
 
-export function putFile(document: RequestedUpload, bytes: Buffer, server: string): Promise<AxiosResponse> {
+export function putFileToUploadUrl(document: RequestedUpload, bytes: Buffer, server: string): Promise<AxiosResponse> {
   const headers = { ...document.upload.headers };
   const url = uploadUrl(document, server);
   return axios.put(url, bytes, { headers, validateStatus: () => true, proxy: false, maxBodyLength: Infinity });
@@ -76,7 +76,7 @@ export function startUpload(
 }
 
 /** Start of a multipart form, up to the bytes of the file. */
-export const FORM_START =
+export const MULTIPART_FORM_START =
   `--${FORM_BOUNDARY}\r\nContent-Disposition: form-data; name="type"\r\n\r\nphoto\r\n` +
   `--${FORM_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n`;
 
@@ -90,7 +90,7 @@ export function listObjects(dataDir: string): Promise<string[]> {
  * document by id.
  */
 export async function verifyDocuments(api: AxiosInstance, shipmentId: string): Promise<ReadonlyMap<string, string>> {
-  const documents = await listAll<ShipmentDocument>(api, `/v1/shipments/${shipmentId}/documents`);
+  const documents = await listAllItems<ShipmentDocument>(api, `/v1/shipments/${shipmentId}/documents`);
   const present = documents.filter(({ download_url }) => download_url !== null);
   for (const { id, checksum_sha256, size_bytes } of present) {
     const { status, data } = await api.get<Buffer>(`/v1/documents/${id}/download`, { responseType: 'arraybuffer' });

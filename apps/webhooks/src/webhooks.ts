@@ -31,11 +31,11 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const leases = shares.getGroup('webhook_jobs');
   const broker = openKafka(service, config.kafka);
   const channel = new GrpcServiceChannel({ ...config.shipments, token: config.token, logger, metrics });
-  shutdown.addStep('command channel', () => channel.close());
+  shutdown.addShutdownStep('command channel', () => channel.close());
   const { events } = channel.createOperations<ShipmentOperations>(SHIPMENTS_PROTO, HEAD_DEADLINE_MS);
   service.watchEngine('shipments', () => events.head());
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
-  shutdown.addStep('outbound calls', () => outbound.close());
+  shutdown.addShutdownStep('outbound calls', () => outbound.close());
 
   const use = (key: Uint8Array, lost?: string) =>
     service.retryUntilAvailable(() => useSecretsKey(documentStore, key, lost));
@@ -46,14 +46,14 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
     ...{ eventStore: events, documentStore, leases, clock, logger, metrics },
     project: false,
   });
-  shutdown.addStep('read models', () => readModels.stop());
+  shutdown.addShutdownStep('read models', () => readModels.stop());
   const { log: eventLog } = new PublishedEvents(readModels, createRemoteEventMaker(events));
 
   // Other replicas
   const replicas = new ReplicaChannels<WebhookOperations>({
     ...{ ...config, proto: WEBHOOKS_PROTO, clientTls: config.shipments.tls, logger, metrics },
   });
-  shutdown.addStep('replicas', () => replicas.close());
+  shutdown.addShutdownStep('replicas', () => replicas.close());
   const shardLeases = shares.getGroup('webhook_shards');
   const findShardOwner: FindShardOwner = (shard) => {
     const owner = shardLeases.findOtherOwner(createShardLeaseName(shard));
@@ -82,12 +82,12 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
       settings: { addresses, timeoutMs, recoveryAfterMs, failingAfterMs, policy, retention },
     });
   const webhooks = await service.retryUntilAvailable(starting);
-  shutdown.addStep('webhooks', () => webhooks.stop());
+  shutdown.addShutdownStep('webhooks', () => webhooks.stop());
 
   // Edge
   const server = new GrpcServiceServer({ ...config, proto: WEBHOOKS_PROTO, logger, metrics });
   server.serve<WebhookOperations>(webhooks);
   await server.listen();
-  shutdown.addStep('commands', () => server.close());
+  shutdown.addShutdownStep('commands', () => server.close());
   service.markReady({ address: config.address });
 }

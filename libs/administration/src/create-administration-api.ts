@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { AdministrationStatus, LeaseState } from '@tracking/contracts';
 import {
-  AUDITED_BY,
+  AUDITED_BY_TOKEN,
   AuditTrail,
   createFastifyAdapter,
   ErrorFilter,
@@ -126,7 +126,7 @@ export async function createAdministrationApi(
     providers: [
       { provide: IDENTITY_TOKEN, useValue: dependencies.identity },
       { provide: AuditTrail, useValue: new AuditTrail(dependencies.identity.auditLog, logger, isPasswordsBusy) },
-      { provide: AUDITED_BY, useValue: auditedByOperator(dependencies.identity) },
+      { provide: AUDITED_BY_TOKEN, useValue: auditedByOperator(dependencies.identity) },
       { provide: APP_URL_TOKEN, useValue: dependencies.appUrl },
       { provide: LEASES_TOKEN, useValue: dependencies.leases },
       { provide: PARTITIONS_TOKEN, useValue: dependencies.partitions },

@@ -124,7 +124,7 @@ export class DeadLettersController {
     if (filter.delivery_ids === undefined) return principal.scopes.map((scope) => ({ scope, filter }));
     const idsByScope = new Map<NamedScope, string[]>();
     for (const delivery_id of new Set(filter.delivery_ids)) {
-      const { scope } = await principal.findInScopes('delivery', (each) =>
+      const { scope } = await principal.findInAllScopes('delivery', (each) =>
         this.webhooks.deliveries.get({ scopes: [each], delivery_id }),
       );
       idsByScope.set(scope, [...(idsByScope.get(scope) ?? []), delivery_id]);

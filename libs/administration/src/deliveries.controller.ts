@@ -29,7 +29,7 @@ export class DeliveriesController {
     const limit = parsePageLimit(requestedLimit);
     const filter = toDeliveryFilter(wanted);
     const after = parseCursor(cursor);
-    return principal.findNewest(limit, (scope) =>
+    return principal.findNewestOfAllScopes(limit, (scope) =>
       this.webhooks.deliveries.list({ scopes: [scope], filter, limit, ...(after && { after }) }),
     );
   }
@@ -60,7 +60,7 @@ export class DeliveriesController {
 
   private async findDelivery(where: ScopeQueryDto, delivery_id: string) {
     const principal = await this.operators.createPrincipal(where);
-    return principal.findInScopes('delivery', (scope) =>
+    return principal.findInAllScopes('delivery', (scope) =>
       this.webhooks.deliveries.get({ scopes: [scope], delivery_id }),
     );
   }

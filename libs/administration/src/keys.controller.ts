@@ -12,7 +12,7 @@ import {
   reportChange,
 } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
-import { EVERY_KEY } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
 import { IDENTITY_TOKEN } from './dependencies.ts';
@@ -59,7 +59,7 @@ export class KeysController {
     const { workspace, name, environment } = input;
     const command = await this.operators.createCommand(identified, workspace);
     const owner = await this.findKeyOwner(input, command, request);
-    const created = await this.identity.keys.createKey(command, EVERY_KEY, { name, environment, owner });
+    const created = await this.identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, { name, environment, owner });
     reportChange(request, created);
     return created.after;
   }
@@ -68,7 +68,7 @@ export class KeysController {
   @AcceptsInput({ query: InWorkspaceDto })
   async listKeys(@Query() { workspace }: InWorkspaceDto): Promise<ListResponse<ApiKey>> {
     const { id } = await this.operators.findWorkspace(workspace);
-    return createListAnswer(await this.identity.keys.listAll(id));
+    return createListAnswer(await this.identity.keys.listWorkspaceKeys(id));
   }
 
   @Post(':id/revoke')
@@ -83,7 +83,7 @@ export class KeysController {
   ): Promise<ApiKey> {
     const revoked = await this.identity.keys.revokeKey(
       await this.operators.createCommand(identified, workspace),
-      EVERY_KEY,
+      ACCESS_TO_ALL_KEYS,
       id,
     );
     reportChange(request, revoked);

@@ -99,7 +99,7 @@ export class OperatorPrincipal {
    * Returns the newest entries of all scopes. The scopes are queried one after another, because all at once could be
    * too many.
    */
-  async findNewest<T extends CreatedRecord>(
+  async findNewestOfAllScopes<T extends CreatedRecord>(
     limit: number,
     list: (scope: Scope) => Promise<ItemPage<T>>,
   ): Promise<ScopeResults<T> & { readonly next_cursor: string | null }> {
@@ -121,7 +121,7 @@ export class OperatorPrincipal {
    * @param noun name of the resource type, for the error
    * @throws RequestError `not_found`
    */
-  async findInScopes<T extends object>(
+  async findInAllScopes<T extends object>(
     noun: string,
     get: (scope: Scope) => Promise<T>,
   ): Promise<{ readonly scope: NamedScope; readonly found: T }> {

@@ -30,14 +30,16 @@ export class ReplaysController {
     const limit = parsePageLimit(requestedLimit);
     const after = parseCursor(cursor);
     const filter = { ...(endpoint_id !== undefined && { endpoint_id }), ...(after && { after }) };
-    return principal.findNewest(limit, (scope) => this.webhooks.replays.list({ ...scope, ...filter, limit }));
+    return principal.findNewestOfAllScopes(limit, (scope) =>
+      this.webhooks.replays.list({ ...scope, ...filter, limit }),
+    );
   }
 
   @Get('replays/:id')
   @AcceptsInput({ query: ScopeQueryDto })
   async getReplay(@Query() where: ScopeQueryDto, @Param('id') replay_id: string): Promise<Owned<WebhookReplay>> {
     const principal = await this.operators.createPrincipal(where);
-    const { scope, found } = await principal.findInScopes('replay', (each) =>
+    const { scope, found } = await principal.findInAllScopes('replay', (each) =>
       this.webhooks.replays.get({ ...each, replay_id }),
     );
     return addScopeNames(found, scope);
@@ -54,7 +56,7 @@ export class ReplaysController {
     const { endpoints, replays } = this.webhooks;
     const filter = toReplayFilter(input);
     const principal = await this.operators.createPrincipal(input);
-    const { scope } = await principal.findInScopes('endpoint', (each) => endpoints.get({ ...each, endpoint_id }));
+    const { scope } = await principal.findInAllScopes('endpoint', (each) => endpoints.get({ ...each, endpoint_id }));
     const entry = { type: 'webhook_endpoint.replayed', target: endpoint_id } as const;
     const replay = await principal.runAudited(request, scope, entry, (command) =>
       createReplay(request, replays, { ...command, endpoint_id, filter }),
@@ -92,7 +94,7 @@ export class ReplaysController {
   ): Promise<Owned<WebhookReplay>> {
     const { replays } = this.webhooks;
     const principal = await this.operators.createPrincipal(where);
-    const { scope } = await principal.findInScopes('replay', (each) => replays.get({ ...each, replay_id }));
+    const { scope } = await principal.findInAllScopes('replay', (each) => replays.get({ ...each, replay_id }));
     const type = action === 'cancel' ? 'webhook_replay.canceled' : 'webhook_replay.resumed';
     const replay = await principal.runAudited(request, scope, { type, target: replay_id }, (command) =>
       changeReplay(request, replays, action, { ...command, replay_id }),

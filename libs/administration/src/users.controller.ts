@@ -68,7 +68,7 @@ export class UsersController {
   @AcceptsInput({ query: InWorkspaceDto })
   async listUsers(@Query() { workspace }: InWorkspaceDto): Promise<ListResponse<User>> {
     const { id } = await this.operators.findWorkspace(workspace);
-    return createListAnswer(await this.identity.users.listAll(id));
+    return createListAnswer(await this.identity.users.listWorkspaceUsers(id));
   }
 
   @Post('set_role')

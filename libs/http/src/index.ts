@@ -1,4 +1,4 @@
-export { Audited, AUDITED_BY, type AuditedByRequest, AuditTrail, reportChange } from './audit/audit-trail.ts';
+export { Audited, AUDITED_BY_TOKEN, type AuditedByRequest, AuditTrail, reportChange } from './audit/audit-trail.ts';
 export { HttpOnlyCookie, readEnvironment, SessionCookie } from './authentication/authenticators.ts';
 export { createHttpApi, describeRoutes } from './create-http-api.ts';
 export {
@@ -46,7 +46,7 @@ export {
 } from './operations/operations.ts';
 export { MayBeUnavailable, Operation, ErrorResponse } from './operations/operation.ts';
 export { Cursors, parsePageLimit, readPage, type PageContent, PageDto, readTextKeyedPage } from './paging/paging.ts';
-export { formatEtag, computeContentEtag, getExpectedVersions, matchesTag } from './preconditions/preconditions.ts';
+export { formatEtag, computeContentEtag, getExpectedVersions, matchesEtag } from './preconditions/preconditions.ts';
 export { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 export { WriteResponder, type WriteResponse, type WrittenResource } from './read-your-writes/write-responder.ts';
 export { Admission, describeCredentials } from './authentication/admission.ts';
@@ -129,6 +129,6 @@ export {
 } from './validation/fields.ts';
 export { CHANGE_SCHEMA, InputType, PageType, RESPONSE_TIME_SCHEMA, WithWarnings } from './validation/mapped-types.ts';
 export { NoParameters, readParameters } from './validation/parameters.ts';
-export { BodyPipe, createDraftBody, NO_BODY, PlainBodyPipe, type ReadBody } from './validation/read-body.ts';
+export { BodyPipe, createDraftBody, NO_BODY_PIPE, PlainBodyPipe, type ReadBody } from './validation/read-body.ts';
 export { type DtoClass, getFields, readDto, findUnknownFields } from './validation/read-dto.ts';
 export { parseTimestamp } from './validation/timestamp.ts';

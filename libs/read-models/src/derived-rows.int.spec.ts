@@ -21,7 +21,7 @@ import { ReadModelsTestBed, waitUntilCaughtUp, expectEqualToRebuild } from '../t
 const anywhere: Places = {
   find: () => undefined,
   isUnknownCode: () => false,
-  isName: () => false,
+  isPlaceName: () => false,
   findByName: () => undefined,
   listAliases: () => [],
 };

@@ -127,7 +127,7 @@ describe('read models over the embedded engines', () => {
 
   it('measure their work', async () => {
     const metrics = new RecordedMetrics();
-    const value = (name: string, model: string) => metrics.getValue(`read_model_${name}{read_model="${model}"}`);
+    const value = (name: string, model: string) => metrics.getMetricValue(`read_model_${name}{read_model="${model}"}`);
     const models = await world.startReadModels({ metrics });
     await world.writer.createShipment(1);
     await world.writer.recordMilestone(1, 'a');
@@ -138,7 +138,7 @@ describe('read models over the embedded engines', () => {
       expect(value('events_projected_total', model)).toBe(3);
       expect(value('batch_seconds', model)).toBeGreaterThan(0);
       expect(value('lag_seconds', model)).toBe(0);
-      expect(metrics.getValue(`retries_total{what="projecting ${model}"}`)).toBe(0);
+      expect(metrics.getMetricValue(`retries_total{what="projecting ${model}"}`)).toBe(0);
     }
   });
 

@@ -116,7 +116,7 @@ describe('shared leases', () => {
     leases.setOthers();
     await settle();
     expect([...acquired.keys()].sort()).toEqual(NAMES);
-    expect(shares.getReports()).toEqual({ work: { held: 4, members: 1 } });
+    expect(shares.getShareReports()).toEqual({ work: { held: 4, members: 1 } });
     expect(gauge.at(-1)).toEqual([4, { group: 'work' }]);
   });
 
@@ -127,7 +127,7 @@ describe('shared leases', () => {
     leases.setOthers(other([]), { ...other(), id: 'third' });
     leases.setOthers();
     expect(seen).toEqual([['third'], []]);
-    expect(shares.getReports()).toEqual({});
+    expect(shares.getShareReports()).toEqual({});
     startAcquiring();
     await settle();
     expect(seen.at(-1)).toEqual(['self']);
@@ -145,7 +145,7 @@ describe('shared leases', () => {
       expect(shares.getGroup('work').findOtherOwner(lease.name)).toMatchObject({ address: 'host-2:1' });
       await lease.release();
     }
-    expect(shares.getReports()).toEqual({ work: { held: 2, members: 2 } });
+    expect(shares.getShareReports()).toEqual({ work: { held: 2, members: 2 } });
     expect([...shares.getGroup('work').liveMembers.keys()]).toEqual(['self', 'other']);
     for (const { name } of requested) void shares.getGroup('work').acquire(name, never);
     await settle();

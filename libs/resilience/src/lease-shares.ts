@@ -76,7 +76,7 @@ export class LeaseShares {
   }
 
   /** Returns the share of this process in each group. */
-  getReports(): Readonly<Record<string, LeaseShareReport>> {
+  getShareReports(): Readonly<Record<string, LeaseShareReport>> {
     return Object.fromEntries([...this.groups].map(([name, group]) => [name, group.getReport()]));
   }
 

@@ -56,7 +56,7 @@ describe('cached look-ups', () => {
     await find('one', 0, 'a');
     await find('two', 0, 'b');
     await find(null, 0, 'c');
-    recent.removeMatching((found) => found === 'one');
+    recent.removeMatchingValues((found) => found === 'one');
     expect([await find('new', 0, 'a'), await find('new', 0, 'b'), await find('new', 0, 'c')]).toEqual([
       'new',
       'two',
@@ -65,7 +65,7 @@ describe('cached look-ups', () => {
   });
 
   it('do not store a look-up that was in progress when its key was removed', async () => {
-    for (const forget of [() => recent.forgetKey('a'), () => recent.removeMatching(() => true)]) {
+    for (const forget of [() => recent.forgetKey('a'), () => recent.removeMatchingValues(() => true)]) {
       const { promise, resolve } = Promise.withResolvers<string>();
       const early = recent.lookUp('a', () => promise);
       forget();

@@ -65,7 +65,7 @@ export class RecentLookUps<T> {
   }
 
   /** Removes all values that match, and all cached misses. */
-  removeMatching(matches: (found: T) => boolean): void {
+  removeMatchingValues(matches: (found: T) => boolean): void {
     for (const [key, { found }] of this.#found) if (found !== undefined && matches(found)) this.#found.delete(key);
     this.#absent.clear();
     this.#lookUps.clear();

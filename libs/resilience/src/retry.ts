@@ -44,7 +44,7 @@ export async function retry<T>(
     } catch (error) {
       onFailure?.(error, failures);
       if (!isTransient(error) || isAborted()) throw error;
-      const pauseMs = computePause(error, failures, pauses);
+      const pauseMs = computeRetryPauseMs(error, failures, pauses);
       if (monotonicMs() + pauseMs >= deadline) throw error;
       await pauseFor(pauseMs, signal);
       if (isAborted()) throw error;
@@ -52,7 +52,7 @@ export async function retry<T>(
   }
 }
 
-function computePause(
+function computeRetryPauseMs(
   error: unknown,
   failures: number,
   { firstPauseMs = DEFAULT_FIRST_PAUSE_MS, maxPauseMs = DEFAULT_MAX_PAUSE_MS }: RetryOptions,

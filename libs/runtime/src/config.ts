@@ -151,7 +151,7 @@ function countEdits(one: string, other: string): number {
     const row = [i];
     for (let j = 1; j <= other.length; j += 1) {
       const replaced = getNumberAt(last, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      const swapped = areSwapped(one, i, other, j) ? getNumberAt(before, j - 2) + 1 : Infinity;
+      const swapped = areLettersSwapped(one, i, other, j) ? getNumberAt(before, j - 2) + 1 : Infinity;
       row.push(Math.min(replaced, swapped, getNumberAt(last, j) + 1, getNumberAt(row, j - 1) + 1));
     }
     [before, last] = [last, row];
@@ -162,7 +162,7 @@ function countEdits(one: string, other: string): number {
 /**
  * Returns true if the two letters before `i` in the first text are the swapped letters before `j` in the second text.
  */
-function areSwapped(one: string, i: number, other: string, j: number): boolean {
+function areLettersSwapped(one: string, i: number, other: string, j: number): boolean {
   return i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
 }
 

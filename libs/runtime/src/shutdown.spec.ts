@@ -7,9 +7,9 @@ describe('Shutdown', () => {
   it('stops in reverse order, once, and continues after a step that fails', async () => {
     const stopped: string[] = [];
     const shutdown = new Shutdown(silent, 1_000);
-    shutdown.addStep('engine', async () => void stopped.push('engine'));
-    shutdown.addStep('broken', () => Promise.reject(new Error('no')));
-    shutdown.addStep('http', async () => void stopped.push('http'));
+    shutdown.addShutdownStep('engine', async () => void stopped.push('engine'));
+    shutdown.addShutdownStep('broken', () => Promise.reject(new Error('no')));
+    shutdown.addShutdownStep('http', async () => void stopped.push('http'));
     await Promise.all([shutdown.runSteps(), shutdown.runSteps()]);
     expect(stopped).toEqual(['http', 'engine']);
   });

@@ -28,7 +28,7 @@ export class Shutdown {
   ) {}
 
   /** Registers a function that stops a component which was just started. */
-  addStep(name: string, run: () => Promise<void>): void {
+  addShutdownStep(name: string, run: () => Promise<void>): void {
     this.steps.unshift({ name, run });
   }
 

@@ -22,7 +22,7 @@ import type { Service } from './service.ts';
 export function openEventStoreDb(service: Service, options: EventStoreDbOptions): EventStoreDbEventStore {
   const { logger, metrics, shutdown } = service;
   const eventStore = new EventStoreDbEventStore({ ...options, logger, metrics });
-  shutdown.addStep('event store', () => eventStore.close());
+  shutdown.addShutdownStep('event store', () => eventStore.close());
   service.watchEngine('event store', () => eventStore.head());
   service.requireAccess('EVENTSTOREDB_URL', () => eventStore.checkAccess());
   return eventStore;
@@ -40,10 +40,10 @@ export function openMongo(
 ) {
   const { logger, metrics, shutdown } = service;
   const connection = new MongoConnection({ ...options, metrics, failsFast: true });
-  shutdown.addStep('document store', () => connection.close());
+  shutdown.addShutdownStep('document store', () => connection.close());
   const documentStore = new MongoDocumentStore(connection);
   const leases = new MongoLeases(documentStore, metrics);
-  shutdown.addStep('leases', () => leases.close());
+  shutdown.addShutdownStep('leases', () => leases.close());
   service.watchEngine('document store', () => connection.ping());
   service.requireAccess('MONGODB_URL', () => checkServerAccess(connection));
   const { advertisedAddress: address, tls } = reached;
@@ -55,7 +55,7 @@ export function openMongo(
     ...(service.release !== undefined && { release: service.release }),
   };
   const shares = new LeaseShares({ leases, member, logger, metrics });
-  service.health.setLeaseReport(() => shares.getReports());
+  service.health.setLeaseReport(() => shares.getShareReports());
   return { connection, documentStore, leases, shares };
 }
 
@@ -63,7 +63,7 @@ export function openMongo(
 export function openKafka(service: Service, options: KafkaOptions): KafkaMessageBroker {
   const { logger, metrics, shutdown } = service;
   const broker = new KafkaMessageBroker({ ...options, logger, metrics });
-  shutdown.addStep('message broker', () => broker.close());
+  shutdown.addShutdownStep('message broker', () => broker.close());
   service.watchEngine('message broker', () => broker.checkHealth(SHIPMENT_EVENTS_TOPIC.name));
   return broker;
 }

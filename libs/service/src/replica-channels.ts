@@ -53,7 +53,7 @@ export class ReplicaChannels<Operations extends Parts<Operations>> {
   ): Operations {
     const known = this.replicas.get(id);
     if (known !== undefined) return known.operations;
-    this.closeEnded(live);
+    this.closeEndedChannels(live);
     const { proto, token, tls: server, clientTls, logger, metrics } = this.options;
     const client = typeof clientTls === 'object' ? clientTls : {};
     // Replicas of one service share a certificate, and a replica of an earlier version does not announce its name.
@@ -74,7 +74,7 @@ export class ReplicaChannels<Operations extends Parts<Operations>> {
   }
 
   /** Closes the connections to replicas that have ended. @param live all replicas by id */
-  closeEnded(live: ReadonlyMap<string, unknown>): void {
+  closeEndedChannels(live: ReadonlyMap<string, unknown>): void {
     for (const [id, { channel }] of this.replicas) {
       if (live.has(id)) continue;
       this.replicas.delete(id);
@@ -110,7 +110,7 @@ export function followReplicas<Operations extends Parts<Operations>>(
       followed.delete(id);
       controller.abort();
     }
-    replicas.closeEnded(live);
+    replicas.closeEndedChannels(live);
     for (const member of members) {
       if (member.address === undefined || followed.has(member.id)) continue;
       const controller = new AbortController();

@@ -88,7 +88,7 @@ export class Service {
     const starting = startManagementServer(address, metrics, () => health.createOperatorsReport(), others);
     const management = await nameSettingInErrors('MANAGEMENT_HOST, MANAGEMENT_PORT', starting);
     service.port = management.port;
-    shutdown.addStep('management', () => management.close());
+    shutdown.addShutdownStep('management', () => management.close());
     shutdown.shutDownOnSignals(drain);
     return service;
   }

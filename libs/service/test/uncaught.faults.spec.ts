@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
-import { absentEngines, eventually, findFreePort } from '@tracking/testing';
+import { createAbsentEngineSettings, eventually, findFreePort } from '@tracking/testing';
 
 jest.setTimeout(60_000);
 
@@ -17,7 +17,7 @@ it.each(['gateway', 'shipments', 'projections', 'webhooks', 'setup'])(
       process.execPath,
       [`--import=data:text/javascript,${THROWING}`, `${apps}/${app}/dist/main.js`],
       {
-        env: { ...absentEngines(nobody), PORT: String(port), MANAGEMENT_PORT: String(managementPort) },
+        env: { ...createAbsentEngineSettings(nobody), PORT: String(port), MANAGEMENT_PORT: String(managementPort) },
       },
     );
     const ended = once(child, 'close');

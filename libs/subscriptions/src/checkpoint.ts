@@ -178,7 +178,7 @@ export class Checkpoint {
     return createLatePosition(this.position ?? '', this.document.epoch, this.lateCount);
   }
 
-  /** Moves the checkpoint to a position from `createNextLatePosition`, under the same conditions as `moveTo`. */
+  /** Moves the checkpoint to a position from `createNextLatePosition`, under the same conditions as `storeCursor`. */
   moveToLatePosition(late: HandledPosition): Promise<void> {
     return this.requestWrite({ ...(this.wanted ?? this.document), late });
   }

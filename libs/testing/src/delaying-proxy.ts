@@ -50,11 +50,11 @@ export class DelayingProxy {
         this.sockets.delete(from);
         to.destroy();
       });
-      this.passOn(from, to);
+      this.forwardWithDelay(from, to);
     }
   }
 
-  private passOn(from: Socket, to: Socket): void {
+  private forwardWithDelay(from: Socket, to: Socket): void {
     let held = 0;
     let lastPart = Promise.resolve();
     from.on('data', (bytes: Buffer) => {

@@ -9,7 +9,7 @@ const MATCHING_DOCUMENTS: readonly SampleDocument[] = Array.from({ length: 60 },
   words: ['all', n % 2 === 0 ? 'even' : 'odd', `own${n}`],
   ...(n % 10 === 0 ? { note: 'tenth' } : {}),
 }));
-const OTHER_DOCUMENTS: readonly SampleDocument[] = ['lots', 'nobody'].flatMap((owner) =>
+const NON_MATCHING_DOCUMENTS: readonly SampleDocument[] = ['lots', 'nobody'].flatMap((owner) =>
   MATCHING_DOCUMENTS.map((thing) => ({ ...thing, id: `${owner}-${thing.id}`, owner })),
 );
 
@@ -28,7 +28,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
     beforeEach(async () => {
       things = current();
       await things.writeMany(
-        [...MATCHING_DOCUMENTS, ...OTHER_DOCUMENTS].map((document) => ({ kind: 'insert', document })),
+        [...MATCHING_DOCUMENTS, ...NON_MATCHING_DOCUMENTS].map((document) => ({ kind: 'insert', document })),
       );
     });
 

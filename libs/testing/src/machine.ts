@@ -33,7 +33,7 @@ const returnedPorts = new Set<number>();
  */
 export async function findFreePort(wanted?: number): Promise<number> {
   for (let port = wanted ?? chooseRandomPort(); ; port = chooseRandomPort()) {
-    if (returnedPorts.has(port) || !(await isFree(port))) continue;
+    if (returnedPorts.has(port) || !(await isPortFree(port))) continue;
     returnedPorts.add(port);
     return port;
   }
@@ -43,7 +43,7 @@ function chooseRandomPort(): number {
   return MIN_PORT + Math.floor(Math.random() * (MAX_PORT - MIN_PORT));
 }
 
-async function isFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   const server = createServer();
   const isListening = await new Promise<boolean>((resolve) => {
     server.once('error', () => resolve(false));

@@ -13,10 +13,10 @@ interface MongoServerStart {
 
 /** Returns the process of a MongoDB server. It is ready when it is the primary of its replica set. */
 export function createMongoServerSpec({ url, command }: MongoServerStart): Omit<ProcessSpec, 'logFile'> {
-  return { name: 'mongodb', command: 'sh', args: ['-c', `exec ${command}`], ready: () => isPrimary(url) };
+  return { name: 'mongodb', command: 'sh', args: ['-c', `exec ${command}`], ready: () => isPrimaryServer(url) };
 }
 
-async function isPrimary(url: string): Promise<boolean> {
+async function isPrimaryServer(url: string): Promise<boolean> {
   // Most tests do not need the driver, which takes long to load.
   const { MongoClient } = await import('mongodb');
   const client = new MongoClient(url, { serverSelectionTimeoutMS: SELECTION_TIMEOUT_MS });

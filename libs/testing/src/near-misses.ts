@@ -75,13 +75,13 @@ function chooseValue(conditions: readonly FilterCondition[], n: number, except?:
     const listed = typeof only === 'object' && only !== null && 'in' in only ? only.in : [];
     if (listed.length > 0) return listed[n % listed.length];
   }
-  const missing = findFirst(generateCandidates(conditions, n), (candidate) =>
+  const missing = findFirstFittingValue(generateCandidates(conditions, n), (candidate) =>
     conditions.every((one, at) => matchesCondition(candidate, one) === (at !== except)),
   );
   // If no value violates the condition, the document gets a value that meets it.
   return (
     missing ??
-    findFirst(generateCandidates(conditions, n), (candidate) =>
+    findFirstFittingValue(generateCandidates(conditions, n), (candidate) =>
       conditions.every((one) => matchesCondition(candidate, one)),
     )
   );
@@ -96,7 +96,7 @@ function* generateCandidates(conditions: readonly FilterCondition[], n: number):
   yield n;
 }
 
-function findFirst(values: Iterable<FieldValue>, fits: (value: FieldValue) => boolean): FieldValue {
+function findFirstFittingValue(values: Iterable<FieldValue>, fits: (value: FieldValue) => boolean): FieldValue {
   for (const one of values) {
     if (fits(one)) return one;
   }

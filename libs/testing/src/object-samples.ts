@@ -48,7 +48,7 @@ export async function* splitIntoPieces(bytes: Buffer): AsyncGenerator<Uint8Array
   }
 }
 
-export async function readAll(content: ObjectContent | undefined): Promise<Buffer> {
+export async function readAllBytes(content: ObjectContent | undefined): Promise<Buffer> {
   if (content === undefined) throw new Error('the object does not exist');
   const parts: Uint8Array[] = [];
   for await (const bytes of content.bytes) parts.push(bytes);

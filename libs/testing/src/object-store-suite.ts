@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ObjectExists, Unavailable, type ObjectStore } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
 import { MemoryMeter } from './machine.ts';
-import { readAll, generateBytes, createObjectId, splitIntoPieces, PausedSource } from './object-samples.ts';
+import { readAllBytes, generateBytes, createObjectId, splitIntoPieces, PausedSource } from './object-samples.ts';
 import { type TestedAdapter, itIfSupported, CRASH_UNSUPPORTED_REASON, SINGLE_PROCESS_REASON } from './subject.ts';
 
 const BYTES_PER_MIB = 1024 * 1024;
@@ -18,7 +18,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
 
     const eventually = (attempt: () => void | Promise<void>) => eventuallyWithin(attempt, subject);
     const put = (id: string, size: number, into = store) => into.put(id, splitIntoPieces(generateBytes(id, size)));
-    const read = async (id: string, range?: { start: number; end: number }) => readAll(await store.get(id, range));
+    const read = async (id: string, range?: { start: number; end: number }) => readAllBytes(await store.get(id, range));
     const stored = async (period: { from?: Date; before: Date } = { before: getTomorrow() }) => {
       const ids = new Set<string>();
       for await (const id of store.listIdsStoredIn(period)) ids.add(id);
@@ -215,7 +215,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
         const other = await subject.openSecond?.();
         const [id, contested] = [createObjectId(), createObjectId()];
         await put(id, 300_000);
-        expect((await readAll(await other?.get(id))).equals(generateBytes(id, 300_000))).toBe(true);
+        expect((await readAllBytes(await other?.get(id))).equals(generateBytes(id, 300_000))).toBe(true);
         const puts = [store, other].map((one) => put(contested, 300_000, one));
         expect((await Promise.allSettled(puts)).filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
         await other?.delete(id);

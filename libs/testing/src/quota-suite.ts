@@ -29,7 +29,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     });
 
     /** Makes `attempts` requests and returns the number of admitted ones. */
-    async function countAdmitted(attempts: number, limit: number, from: Quota = quota): Promise<number> {
+    async function countAdmittedRequests(attempts: number, limit: number, from: Quota = quota): Promise<number> {
       let admitted = 0;
       for (let attempt = 0; attempt < attempts; attempt += 1) if ((await from.take(key, limit)).admitted) admitted += 1;
       return admitted;
@@ -37,7 +37,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     const minAdmitted = (limit: number) => limit - Math.ceil(limit * subject.reservedShare);
 
     it('the quota admits requests up to the limit and no more', async () => {
-      const admitted = await countAdmitted(150, 100);
+      const admitted = await countAdmittedRequests(150, 100);
       expect(admitted).toBeLessThanOrEqual(100);
       expect(admitted).toBeGreaterThanOrEqual(minAdmitted(100));
     });
@@ -50,20 +50,20 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     });
 
     it('the quota counts each key separately', async () => {
-      await countAdmitted(20, 10);
+      await countAdmittedRequests(20, 10);
       expect((await quota.take(`${key}-other`, 10)).admitted).toBe(true);
     });
 
     it('the quota admits requests again after a minute', async () => {
-      await countAdmitted(100, 100);
+      await countAdmittedRequests(100, 100);
       now += MINUTE_MS - 1_000;
       expect((await quota.take(key, 100)).admitted).toBe(false);
       now += QUOTA_RESET_MS - MINUTE_MS + 1_000;
-      expect(await countAdmitted(100, 100)).toBeGreaterThanOrEqual(minAdmitted(100));
+      expect(await countAdmittedRequests(100, 100)).toBeGreaterThanOrEqual(minAdmitted(100));
     });
 
     it('the quota does not count refused requests', async () => {
-      await countAdmitted(10, 10);
+      await countAdmittedRequests(10, 10);
       for (let second = 0; second < 59; second += 1) {
         now += 1_000;
         expect((await quota.take(key, 10)).admitted).toBe(false);
@@ -102,9 +102,9 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     });
 
     it('the quota returns the time of the next admitted request, and admits a request at that time', async () => {
-      await countAdmitted(5, 10);
+      await countAdmittedRequests(5, 10);
       now += 20_000;
-      await countAdmitted(20, 10);
+      await countAdmittedRequests(20, 10);
       const refused = await quota.take(key, 10);
       expect(refused).toMatchObject({ admitted: false, remaining: 0 });
       expect(Number.isInteger(refused.retryAfter)).toBe(true);
@@ -115,7 +115,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     });
 
     it('the quota applies the limit that the current call passes', async () => {
-      await countAdmitted(10, 10);
+      await countAdmittedRequests(10, 10);
       expect((await quota.take(key, 20)).admitted).toBe(true);
       const lowered = await quota.take(key, 5);
       expect(lowered).toMatchObject({ admitted: false, remaining: 0, limit: 5 });
@@ -124,7 +124,7 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     });
 
     it('the quota continues to count when the clock is set back', async () => {
-      await countAdmitted(10, 10);
+      await countAdmittedRequests(10, 10);
       now -= 5 * MINUTE_MS;
       expect((await quota.take(key, 10)).admitted).toBe(false);
       now += QUOTA_RESET_MS;
@@ -134,11 +134,11 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
     it.each([1, 2, 17, 30, 45, 59, 60, 61, 62, 90, 121, 150, 3_600])(
       'the quota admits no additional requests when the clock is set back by %d s',
       async (seconds) => {
-        await countAdmitted(10, 10);
+        await countAdmittedRequests(10, 10);
         now -= seconds * 1_000;
-        expect(await countAdmitted(10, 10)).toBe(0);
+        expect(await countAdmittedRequests(10, 10)).toBe(0);
         now += 50_000;
-        expect(await countAdmitted(10, 10)).toBe(0);
+        expect(await countAdmittedRequests(10, 10)).toBe(0);
       },
     );
 
@@ -147,7 +147,9 @@ export function testQuota(name: string, subjectAt: (clock: Clock) => TestedQuota
       async () => {
         const other = (await subject.openSecond?.()) ?? quota;
         const admitted =
-          (await countAdmitted(60, 100)) + (await countAdmitted(100, 100, other)) + (await countAdmitted(100, 100));
+          (await countAdmittedRequests(60, 100)) +
+          (await countAdmittedRequests(100, 100, other)) +
+          (await countAdmittedRequests(100, 100));
         expect(admitted).toBeLessThanOrEqual(100);
         expect(admitted).toBeGreaterThanOrEqual(100 - 2 * Math.ceil(100 * subject.reservedShare));
       },

@@ -7,7 +7,7 @@ import { findFreePort } from './machine.ts';
 const appsDir = fileURLToPath(new URL('../../../apps', import.meta.url));
 
 /** Returns settings of all services with engines that do not exist. @param port port on which nothing listens */
-export const absentEngines = (port: number) => ({
+export const createAbsentEngineSettings = (port: number) => ({
   EVENTSTOREDB_URL: `esdb://127.0.0.1:${port}?tls=false`,
   KAFKA_BROKERS: `127.0.0.1:${port}`,
   MONGODB_URL: `mongodb://127.0.0.1:${port}/?replicaSet=rs0`,
@@ -28,7 +28,7 @@ export async function runServiceUntilExit(
 ): Promise<{ readonly code: number | null; readonly errors: string }> {
   const [nobody, port, managementPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const child = spawn(process.execPath, [`${appsDir}/${app}/dist/main.js`], {
-    env: { ...absentEngines(nobody), PORT: String(port), MANAGEMENT_PORT: String(managementPort), ...env },
+    env: { ...createAbsentEngineSettings(nobody), PORT: String(port), MANAGEMENT_PORT: String(managementPort), ...env },
   });
   child.stdout.resume();
   try {

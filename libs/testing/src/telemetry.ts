@@ -35,7 +35,7 @@ export class RecordedMetrics implements Metrics {
   private readonly readers = new Map<string, () => number>();
 
   /** Returns the current value of the metric, or 0 if it was never changed. */
-  getValue(name: string): number {
+  getMetricValue(name: string): number {
     return this.readers.get(name)?.() ?? this.values.get(name) ?? 0;
   }
 

@@ -3,7 +3,7 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Document, DocumentStore } from '@tracking/ports';
 import { createTempFolder } from '@tracking/testing';
-import { delayStore } from '../test/gated-store.ts';
+import { delayStoreReads } from '../test/gated-store.ts';
 import { type Recheck, SettingsOfWorkspaces } from './index.ts';
 
 const AT = '2026-03-01T12:00:00.000Z';
@@ -231,7 +231,7 @@ describe.each(STEPS.map((_, step) => step))('a change by a user during step %d o
       isFirst = false;
       await meanwhile();
     };
-    return open(delayStore(engine.documentStore, gate));
+    return open(delayStoreReads(engine.documentStore, gate));
   }
 
   it('keeps a change made during the step, and restarts', async () => {

@@ -5,7 +5,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { Unavailable } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
 import { createTempFolder, delayStoreReads } from '@tracking/testing';
-import { delayStore as gatedStore } from '../test/gated-store.ts';
+import { delayStoreReads as gatedStore } from '../test/gated-store.ts';
 import { SettingsOfWorkspaces } from './index.ts';
 
 const AT = '2026-03-01T12:00:00.000Z';

@@ -1,7 +1,7 @@
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 
 /** Wraps a document store. Reads return their results only after `gate` resolves. */
-export function delayStore(documentStore: DocumentStore, gate: () => Promise<void>): DocumentStore {
+export function delayStoreReads(documentStore: DocumentStore, gate: () => Promise<void>): DocumentStore {
   return {
     collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) => {
       const collection = await documentStore.collection<T>(spec);

@@ -319,7 +319,7 @@ export function testEngineFaults(): void {
     async () => {
       await writesContinue();
       await services.system.stop();
-      await services.system.restartStopped();
+      await services.system.restartStoppedProcesses();
       await writeReachesAll('every process restarts');
     },
     scaleTimeout(240_000),

@@ -19,7 +19,7 @@ import { ENGINES_DIR, startServices, type StartedServices, sumMetric } from '../
 import { createTenant, listAllItems, type TestTenant } from '../tenant.ts';
 
 /** Milliseconds by which each message to and from a slow engine is delayed. A quick answer takes a few milliseconds. */
-const DELAY_MS = 40;
+const ENGINE_DELAY_MS = 40;
 const CLIENTS = 60;
 const WRITES_PER_CLIENT = 8;
 /** Number of concurrent commands for one shipment, which are decided one after another. */
@@ -30,7 +30,7 @@ const ANSWER_TIMEOUT_MS = 25_000;
  * Milliseconds within which requests with a key must be answered without the document store, in addition to the time in
  * which this machine answers a request that needs no engine.
  */
-const PROMISED_MS = 3_000;
+const MAX_RESPONSE_MS = 3_000;
 const LONG_WAIT_OPTIONS = { deadlineMs: 90_000 };
 /** Maximum number of items in each queue, by the metric that counts them. */
 const QUEUE_BOUNDS = {
@@ -108,7 +108,7 @@ export function testSlowEngines(): void {
   const replicas = () => Object.values(services.system.services).flat();
 
   /** Writes until a status other than 503. Returns the id of the shipment. @throws Error for any other answer */
-  async function createUntilAcknowledged(external_id: string, codes: Map<string, number>): Promise<string> {
+  async function createShipmentUntilAcknowledged(external_id: string, codes: Map<string, number>): Promise<string> {
     for (;;) {
       const answer = await post('/v1/shipments', { external_id });
       if (answer.status === 200 || answer.status === 201) return (answer.data as Shipment).id;
@@ -158,12 +158,12 @@ export function testSlowEngines(): void {
   }
 
   /** Writes from many clients at once, and many commands for one shipment. Returns the ids of all shipments. */
-  async function writeUnderPressure(name: string, codes: Map<string, number>): Promise<readonly string[]> {
-    const hot = await createUntilAcknowledged(`${name}-hot`, codes);
+  async function writeFromManyClients(name: string, codes: Map<string, number>): Promise<readonly string[]> {
+    const hot = await createShipmentUntilAcknowledged(`${name}-hot`, codes);
     const clients = Array.from({ length: CLIENTS }, async (_, client) => {
       const ids: string[] = [];
       for (let n = 0; n < WRITES_PER_CLIENT; n += 1)
-        ids.push(await createUntilAcknowledged(`${name}-${client}-${n}`, codes));
+        ids.push(await createShipmentUntilAcknowledged(`${name}-${client}-${n}`, codes));
       return ids;
     });
     const burst = Array.from({ length: BURST }, async (_, n) => {
@@ -211,10 +211,10 @@ export function testSlowEngines(): void {
     async (name, setDelay) => {
       const codes = new Map<string, number>();
       const elapsed = startStopwatch();
-      setDelay(DELAY_MS);
+      setDelay(ENGINE_DELAY_MS);
       let ids: readonly string[];
       try {
-        ids = await writeUnderPressure(name, codes);
+        ids = await writeFromManyClients(name, codes);
       } finally {
         setDelay(0);
       }
@@ -236,7 +236,7 @@ export function testSlowEngines(): void {
   test(
     'with a hung document store, every request with a key is answered within the promised time',
     async () => {
-      const shipment = await createUntilAcknowledged('HUNG', new Map());
+      const shipment = await createShipmentUntilAcknowledged('HUNG', new Map());
       const occurred_at = '2025-01-01T00:00:00Z';
       const requests: Readonly<Record<string, () => Promise<AxiosResponse<unknown>>>> = {
         list: () => tenant.api.get('/v1/shipments'),
@@ -266,7 +266,7 @@ export function testSlowEngines(): void {
           );
           const machineMs = await measureMachine(sending);
           for (const [name, ms] of times) {
-            if (ms > PROMISED_MS + machineMs) late.push(`${name} in round ${round}: ${Math.round(ms)} ms`);
+            if (ms > MAX_RESPONSE_MS + machineMs) late.push(`${name} in round ${round}: ${Math.round(ms)} ms`);
             slowest.set(name, Math.max(slowest.get(name) ?? 0, Math.round(ms)));
           }
         }
@@ -276,7 +276,7 @@ export function testSlowEngines(): void {
       figures.push(`hung document store, slowest answers in ms: ${JSON.stringify(Object.fromEntries(slowest))}`);
       expect(late).toEqual([]);
       await eventually(async () => expect((await tenant.api.get('/v1/shipments')).status).toBe(200), LONG_WAIT_OPTIONS);
-      await createUntilAcknowledged('HUNG-4', new Map());
+      await createShipmentUntilAcknowledged('HUNG-4', new Map());
     },
     scaleTimeout(120_000),
   );

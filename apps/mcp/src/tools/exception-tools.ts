@@ -15,9 +15,9 @@ import {
   writeOptions,
 } from './tool.ts';
 
-const MAX_TEXT = 1_000;
+const MAX_NOTE_CHARS = 1_000;
 const exceptionIdInput = createIdInput('exc', 'Id of the exception, exc_…. list_exceptions returns it.');
-const noteInput = z.string().min(1).max(MAX_TEXT).optional().describe('A remark for people.');
+const noteInput = z.string().min(1).max(MAX_NOTE_CHARS).optional().describe('A remark for people.');
 
 /** Tools that read exceptions. */
 export const EXCEPTION_TOOLS: readonly Tool[] = [
@@ -32,7 +32,7 @@ export const EXCEPTION_TOOLS: readonly Tool[] = [
       status: z.array(z.enum(EXCEPTION_STATUSES)).min(1).optional(),
       type: z.array(z.enum(EXCEPTION_TYPES)).min(1).optional(),
       severity: z.array(z.enum(SEVERITIES)).min(1).optional(),
-      assignee: z.string().min(1).max(MAX_TEXT).optional().describe('Exactly this assignee.'),
+      assignee: z.string().min(1).max(MAX_NOTE_CHARS).optional().describe('Exactly this assignee.'),
       unassigned: z.boolean().optional().describe('true: only exceptions without an assignee.'),
       opened_from: createTimeInput('Opened at or after this time.'),
       opened_to: createTimeInput('Opened at or before this time.'),
@@ -69,7 +69,12 @@ export const EXCEPTION_WRITE_TOOLS: readonly Tool[] = [
     annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: {
       exception_id: exceptionIdInput,
-      assignee: z.string().min(1).max(MAX_TEXT).optional().describe('Name or e-mail address of the person in charge.'),
+      assignee: z
+        .string()
+        .min(1)
+        .max(MAX_NOTE_CHARS)
+        .optional()
+        .describe('Name or e-mail address of the person in charge.'),
       note: noteInput,
     },
     output: outputs.exceptionOutput,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { nextCursor } from './tool.ts';
 
 const textOutput = z.string().nullable();
-const timeOutput = z.string().nullable();
+const timestampOutput = z.string().nullable();
 const precisionOutput = z.string().describe('time, or day if the time is the end of a whole local day at the place');
 
 /** Fields of a shipment in a list. The objects are loose because the API may add fields. */
@@ -14,13 +14,13 @@ export const shipmentSummaryOutput = z.looseObject({
   carrier_scac: textOutput,
   origin_port: textOutput,
   destination_port: textOutput,
-  etd: timeOutput.describe('estimated departure'),
+  etd: timestampOutput.describe('estimated departure'),
   etd_precision: precisionOutput,
-  eta: timeOutput.describe('estimated arrival'),
+  eta: timestampOutput.describe('estimated arrival'),
   eta_precision: precisionOutput,
-  atd: timeOutput.describe('actual departure'),
-  ata: timeOutput.describe('actual arrival'),
-  original_eta: timeOutput,
+  atd: timestampOutput.describe('actual departure'),
+  ata: timestampOutput.describe('actual arrival'),
+  original_eta: timestampOutput,
   house_bill: textOutput,
   master_bill: textOutput,
   booking_number: textOutput,
@@ -37,7 +37,7 @@ export const shipmentDetailOutput = shipmentSummaryOutput.extend({
   next_cursor: nextCursor,
 });
 
-const explainedTimeOutput = z.looseObject({ value: timeOutput, rule: z.string(), milestone_id: textOutput });
+const explainedTimeOutput = z.looseObject({ value: timestampOutput, rule: z.string(), milestone_id: textOutput });
 const explainedStatusOutput = z.looseObject({ value: z.string(), rule: z.string(), milestone_id: textOutput });
 
 export const explanationOutput = z.looseObject({
@@ -68,9 +68,9 @@ export const milestoneOutput = z.looseObject({
 });
 
 export const etaChangeOutput = z.looseObject({
-  eta: timeOutput,
+  eta: timestampOutput,
   eta_precision: precisionOutput,
-  previous_eta: timeOutput,
+  previous_eta: timestampOutput,
   slip_hours: z.number().nullable().describe('hours later than the previous ETA; negative if earlier'),
   reported_at: z.string(),
   source: z.string(),
@@ -88,8 +88,8 @@ export const exceptionOutput = z.looseObject({
   detail: textOutput,
   assignee: textOutput,
   opened_at: z.string(),
-  acknowledged_at: timeOutput,
-  resolved_at: timeOutput,
+  acknowledged_at: timestampOutput,
+  resolved_at: timestampOutput,
 });
 
 export const placeOutput = z.looseObject({ code: z.string(), name: textOutput, country: z.string() });
@@ -126,8 +126,8 @@ export const webhookDeliveryOutput = z.looseObject({
   event_type: z.string(),
   status: z.string(),
   attempts_count: z.number(),
-  next_attempt_at: timeOutput,
-  completed_at: timeOutput,
+  next_attempt_at: timestampOutput,
+  completed_at: timestampOutput,
   last_error: webhookErrorOutput,
 });
 

@@ -76,7 +76,7 @@ const homeRoute = createRoute({
     throw redirect({ to: '/shipments', search: true });
   },
 });
-const startRoute = createRoute({
+const firstStepsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: '/start',
   component: createLazyPage(() => import('../first-use/first-use-page.tsx'), 'FirstUsePage'),
@@ -278,7 +278,7 @@ const routeTree = rootRoute.addChildren([
   invitationRoute,
   signedInRoute.addChildren([
     homeRoute,
-    startRoute,
+    firstStepsRoute,
     shipmentsRoute,
     newShipmentRoute,
     importShipmentsRoute,

@@ -32,14 +32,16 @@ export function InvitationPage() {
   });
   if (token === '')
     return (
-      <InvalidLink title="This link is incomplete">Copy the whole link, including the part after the #.</InvalidLink>
+      <InvalidLinkMessage title="This link is incomplete">
+        Copy the whole link, including the part after the #.
+      </InvalidLinkMessage>
     );
   if (link.error instanceof NotFoundError) {
     return (
-      <InvalidLink title="This link has expired or was already used">
+      <InvalidLinkMessage title="This link has expired or was already used">
         An invitation link works once and for seven days. A newer link replaces all older links. Ask an administrator
         for a new link.
-      </InvalidLink>
+      </InvalidLinkMessage>
     );
   }
   return (
@@ -51,7 +53,7 @@ export function InvitationPage() {
   );
 }
 
-function InvalidLink({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+function InvalidLinkMessage({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <NarrowPageLayout>
       <Stack>

@@ -26,7 +26,7 @@ interface FactListProps {
 }
 
 /** A list of labels with their values. An empty value is hidden with its label. */
-export function FactList({ facts }: FactListProps) {
+export function PropertyList({ facts }: FactListProps) {
   return (
     <dl className={classes['facts']}>
       {facts

@@ -40,7 +40,7 @@ export function ExpectedTime({ value, zone }: ExpectedTimeProps) {
 }
 
 /** Shows a time as a user enters it: a time in UTC, or only a date. */
-export function StatedTime({ value }: Pick<LocalTimeProps, 'value'>) {
+export function TimeAsEntered({ value }: Pick<LocalTimeProps, 'value'>) {
   return value !== null && isDateOnly(value) ? <CalendarDate date={value} /> : <LocalTime value={value} />;
 }
 

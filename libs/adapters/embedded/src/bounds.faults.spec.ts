@@ -43,7 +43,7 @@ describe('bounds', () => {
     const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics, limits });
     const streams = Array.from({ length: 200 }, (_, index) => `s${index}`);
     const appends = streams.map((stream) => engine.eventStore.append(stream, 'no_stream', createNewEvents(2)));
-    expect(metrics.getValue('storage_queue_items')).toBe(20);
+    expect(metrics.getMetricValue('storage_queue_items')).toBe(20);
     const results = await Promise.allSettled(appends);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
     for (const [index, result] of results.entries()) {
@@ -51,8 +51,8 @@ describe('bounds', () => {
       expect(stored).toHaveLength(result.status === 'fulfilled' ? 2 : 0);
       if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(Busy);
     }
-    expect(metrics.getValue('storage_refused_total{queue="writes"}')).toBe(190);
-    expect(metrics.getValue('storage_queue_items')).toBe(0);
+    expect(metrics.getMetricValue('storage_refused_total{queue="writes"}')).toBe(190);
+    expect(metrics.getMetricValue('storage_queue_items')).toBe(0);
     await engine.eventStore.append('later', 'no_stream', createNewEvents(1));
     await engine.close();
   });
@@ -65,7 +65,7 @@ describe('bounds', () => {
     const results = await Promise.allSettled(Array.from({ length: 50 }, () => things.count({})));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
     for (const result of results) if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(Busy);
-    expect(metrics.getValue('storage_refused_total{queue="reads"}')).toBe(40);
+    expect(metrics.getMetricValue('storage_refused_total{queue="reads"}')).toBe(40);
     expect(await things.count({})).toBe(0);
     await engine.close();
   });

@@ -110,7 +110,7 @@ describe('the disk', () => {
   it('reports its free space', async () => {
     const metrics = new RecordedMetrics();
     const engine = await open(metrics);
-    await eventually(() => expect(metrics.getValue('storage_free_bytes')).toBeGreaterThan(0));
+    await eventually(() => expect(metrics.getMetricValue('storage_free_bytes')).toBeGreaterThan(0));
     await engine.close();
   });
 });

@@ -40,7 +40,7 @@ export class FileObjectStore implements ObjectStore {
     if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(dirname(folder));
     return new FileObjectStore(folder, {
       reserveBytes: 0,
-      freeBytes: () => withDiskErrors(measureFreeBytes(folder)),
+      freeBytes: () => convertDiskErrors(measureFreeBytes(folder)),
       ...disk,
     });
   }
@@ -66,10 +66,10 @@ export class FileObjectStore implements ObjectStore {
     if (this.beingStored.has(id)) throw new ObjectExists(id);
     this.beingStored.add(id);
     try {
-      if (await withDiskErrors(fileExists(whole))) throw new ObjectExists(id);
+      if (await convertDiskErrors(fileExists(whole))) throw new ObjectExists(id);
       const stored = await writeFile(part, requireDiskSpace(source, this.disk));
-      await withDiskErrors(rename(part, whole));
-      await withDiskErrors(syncFolder(this.folder));
+      await convertDiskErrors(rename(part, whole));
+      await convertDiskErrors(syncFolder(this.folder));
       return stored;
     } catch (error) {
       // If this deletion fails too, a later cleanup removes the file.
@@ -82,7 +82,7 @@ export class FileObjectStore implements ObjectStore {
 
   async get(id: string, range?: { readonly start: number; readonly end: number }): Promise<ObjectContent | undefined> {
     const file = this.getObjectPath(id);
-    const found = await withDiskErrors(stat(file).catch(ignoreMissingFile));
+    const found = await convertDiskErrors(stat(file).catch(ignoreMissingFile));
     if (found === undefined) return undefined;
     const sizeBytes = found.size;
     const { start = 0, end = sizeBytes } = range ?? {};
@@ -90,8 +90,8 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async delete(id: string): Promise<void> {
-    await withDiskErrors(rm(this.getObjectPath(id), { force: true }));
-    await withDiskErrors(syncFolder(this.folder));
+    await convertDiskErrors(rm(this.getObjectPath(id), { force: true }));
+    await convertDiskErrors(syncFolder(this.folder));
   }
 
   async *listIdsStoredIn({ from, before }: { readonly from?: Date; readonly before: Date }): AsyncGenerator<string> {
@@ -105,7 +105,7 @@ export class FileObjectStore implements ObjectStore {
       name.endsWith(UNFINISHED_FILE_SUFFIX) && !this.beingStored.has(name.slice(0, -UNFINISHED_FILE_SUFFIX.length));
     for await (const { name, at } of this.listFiles(isPart)) {
       // Another upload of the same id started meanwhile and uses the file.
-      if (at < before && isPart(name)) await withDiskErrors(rm(join(this.folder, name), { force: true }));
+      if (at < before && isPart(name)) await convertDiskErrors(rm(join(this.folder, name), { force: true }));
     }
   }
 
@@ -118,10 +118,10 @@ export class FileObjectStore implements ObjectStore {
   private async *listFiles(
     isWanted: (name: string) => boolean,
   ): AsyncGenerator<{ readonly name: string; readonly at: Date }> {
-    const entries = await withDiskErrors(opendir(this.folder));
+    const entries = await convertDiskErrors(opendir(this.folder));
     for await (const { name } of entries) {
       if (!isWanted(name)) continue;
-      const found = await withDiskErrors(stat(join(this.folder, name)).catch(ignoreMissingFile));
+      const found = await convertDiskErrors(stat(join(this.folder, name)).catch(ignoreMissingFile));
       if (found !== undefined) yield { name, at: found.mtime };
     }
   }
@@ -130,19 +130,19 @@ export class FileObjectStore implements ObjectStore {
 /** Resolves when the complete content of the file is on disk. */
 async function writeFile(file: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
   // A file that already exists is left from a crash.
-  const handle: FileHandle = await withDiskErrors(open(file, 'w', 0o600));
+  const handle: FileHandle = await convertDiskErrors(open(file, 'w', 0o600));
   try {
     const hash = createHash('sha256');
     let sizeBytes = 0;
     for await (const bytes of source) {
       hash.update(bytes);
       sizeBytes += bytes.length;
-      await withDiskErrors(handle.writeFile(bytes));
+      await convertDiskErrors(handle.writeFile(bytes));
     }
-    await withDiskErrors(handle.sync());
+    await convertDiskErrors(handle.sync());
     return { sizeBytes, sha256: hash.digest('hex') };
   } finally {
-    await withDiskErrors(handle.close());
+    await convertDiskErrors(handle.close());
   }
 }
 
@@ -152,7 +152,7 @@ async function* readRange(file: string, start: number, end: number): AsyncGenera
   try {
     yield* createReadStream(file, { start, end: end - 1 });
   } catch (error) {
-    throw createUnavailable(error);
+    throw createUnavailableError(error);
   }
 }
 
@@ -164,13 +164,13 @@ function ignoreMissingFile(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }
 
-async function withDiskErrors<T>(work: Promise<T>): Promise<T> {
+async function convertDiskErrors<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
-    throw createUnavailable(error);
+    throw createUnavailableError(error);
   });
 }
 
-function createUnavailable(error: unknown): Unavailable {
+function createUnavailableError(error: unknown): Unavailable {
   return new Unavailable(ENGINE_NAME, (error as NodeJS.ErrnoException).code ?? 'unknown', { cause: error });
 }
 

@@ -109,7 +109,7 @@ function getJsonTypeName(value: Scalar): string {
   return value === null ? 'null' : typeof value;
 }
 
-interface ElementLookup {
+interface ArrayElementLookup {
   readonly array: ArrayTable;
   /** True if the document was found by a posting `a` of the same table. */
   readonly isLeading: boolean;
@@ -119,7 +119,7 @@ interface ElementLookup {
  * Looks up the posting by its complete key. A condition with bounds searches the elements of the document instead,
  * because they are fewer than the index entries.
  */
-function addIndexedArray(sql: SqlBuilder, lookup: ElementLookup, condition: FilterCondition): void {
+function addIndexedArray(sql: SqlBuilder, lookup: ArrayElementLookup, condition: FilterCondition): void {
   const { arrayField } = lookup.array;
   if (isScalar(condition)) addElement(sql, lookup, condition);
   else if ('in' in condition) addElement(sql, lookup, condition);
@@ -128,7 +128,7 @@ function addIndexedArray(sql: SqlBuilder, lookup: ElementLookup, condition: Filt
   else addJsonCondition(sql, arrayField, condition);
 }
 
-function addElement(sql: SqlBuilder, { array, isLeading }: ElementLookup, condition: FilterCondition): void {
+function addElement(sql: SqlBuilder, { array, isLeading }: ArrayElementLookup, condition: FilterCondition): void {
   // The unary `+` keeps the planner from starting a join at this table.
   sql.addText(`+EXISTS (SELECT 1 FROM ${quoteName(array.table)} AS e WHERE `);
   addCondition(sql, `e.${getColumnName(array.arrayField)}`, condition);

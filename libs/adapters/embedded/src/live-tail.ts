@@ -43,14 +43,14 @@ export class LiveTail<T> {
   }
 
   /** Returns true if all items after the position are in memory. */
-  coversItemsAfter(position: number): boolean {
+  hasAllItemsAfter(position: number): boolean {
     return position >= this.head - this.entries.length;
   }
 
   /**
-   * Returns wanted items after a position for which `coversItemsAfter` returned true, at most `limit`, and the position reached.
+   * Returns wanted items after a position for which `hasAllItemsAfter` returned true, at most `limit`, and the position reached.
    */
-  readAfter(position: number, limit: number, isWanted: (item: T) => boolean): { items: T[]; position: number } {
+  readItemsAfter(position: number, limit: number, isWanted: (item: T) => boolean): { items: T[]; position: number } {
     const items: T[] = [];
     let at = position;
     while (at < this.head && items.length < limit) {
@@ -62,7 +62,7 @@ export class LiveTail<T> {
   }
 
   /** Drops all items. Call it when stored items were deleted, which must no longer be returned. */
-  dropItems(): void {
+  dropAllItems(): void {
     this.entries = [];
     this.characters = 0;
   }

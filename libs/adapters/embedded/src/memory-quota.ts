@@ -41,8 +41,8 @@ export class MemoryQuota implements Quota {
       admitted,
       limit,
       remaining: Math.max(0, limit - taken.total),
-      resetAt: findSecondBelow(taken, 0) ?? now,
-      retryAfter: admitted ? 0 : Math.ceil((findSecondBelow(taken, limit - 1) ?? now) - milliseconds / 1_000),
+      resetAt: findSecondBelowLimit(taken, 0) ?? now,
+      retryAfter: admitted ? 0 : Math.ceil((findSecondBelowLimit(taken, limit - 1) ?? now) - milliseconds / 1_000),
     });
   }
 
@@ -78,7 +78,7 @@ function handleClockSetBack(taken: RequestCountsBySecond, now: number): void {
 }
 
 /** Returns the epoch second from which at most `most` requests count if none is added. */
-function findSecondBelow(taken: RequestCountsBySecond, most: number): number | undefined {
+function findSecondBelowLimit(taken: RequestCountsBySecond, most: number): number | undefined {
   let left = taken.total;
   for (let second = taken.newest - BUCKET_COUNT + 1; second <= taken.newest && left > most; second += 1) {
     left -= taken.counts[((second % BUCKET_COUNT) + BUCKET_COUNT) % BUCKET_COUNT] ?? 0;

@@ -14,7 +14,7 @@ import { LIMIT_CLAUSE_SQL } from './sqlite-database.ts';
 import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
 /** Maximum number of documents, and of values of one `in`, in a lookup on the calling thread. */
-const MAX_POINT_DOCUMENTS = 10;
+const MAX_POINT_LOOKUP_DOCUMENTS = 10;
 /** Maximum number of documents in such a lookup if they are adjacent in an index. */
 const MAX_ADJACENT_DOCUMENTS = 50;
 
@@ -23,7 +23,7 @@ export function createFindSql(layout: CollectionLayout, { filter, sort, after, l
   const sortKeys = sort?.fields.map((field) => sortKeySql(layout, field, path)) ?? [];
   const sql = new SqlBuilder(after && sortKeys[0]);
   sql.addText('SELECT d.json');
-  addMatching(sql, layout, filter, path);
+  addMatchingDocumentsSql(sql, layout, filter, path);
   if (after !== undefined && sortKeys.length > 0) {
     const values = after.map(encodeValue);
     sql.addText(` AND (${sortKeys}) ${sort?.descending ? '<' : '>'} (${values.map(() => '?')})`, ...values);
@@ -39,7 +39,7 @@ export function createCountSql(
 ): SqlStatement {
   const sql = new SqlBuilder();
   sql.addText('SELECT count(*) FROM (SELECT 1');
-  addMatching(sql, layout, filter, { ...chooseAccessPath(layout, filter, index), isCounted: true });
+  addMatchingDocumentsSql(sql, layout, filter, { ...chooseAccessPath(layout, filter, index), isCounted: true });
   if (atMost !== undefined) sql.addText(` ${LIMIT_CLAUSE_SQL}`, atMost);
   return sql.addText(')');
 }
@@ -50,7 +50,7 @@ export function createSumSql(layout: CollectionLayout, field: string, filter: Fi
   const key = `d.${getColumnName(field)}`;
   const sql = new SqlBuilder();
   sql.addText(`SELECT coalesce(sum(${key}) FILTER (WHERE typeof(${key}) IN ('integer', 'real')), 0)`);
-  addMatching(sql, layout, filter, chooseAccessPath(layout, filter, index));
+  addMatchingDocumentsSql(sql, layout, filter, chooseAccessPath(layout, filter, index));
   return sql;
 }
 
@@ -62,19 +62,19 @@ export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }
   const pinned = (field: string) => {
     const condition = filter[field];
     if (condition === undefined) return false;
-    return isScalar(condition) || ('in' in condition && condition.in.length <= MAX_POINT_DOCUMENTS);
+    return isScalar(condition) || ('in' in condition && condition.in.length <= MAX_POINT_LOOKUP_DOCUMENTS);
   };
   if (pinned(ID_FIELD)) return true;
   const unsorted = sort === undefined;
   const fields = Object.keys(filter);
   return spec.indexes.some((index) => {
     if (index.only !== undefined && filter[index.only] === undefined) return false;
-    if (index.fields.every(pinned) && (index.unique === true || (unsorted && limit <= MAX_POINT_DOCUMENTS)))
+    if (index.fields.every(pinned) && (index.unique === true || (unsorted && limit <= MAX_POINT_LOOKUP_DOCUMENTS)))
       return true;
     const leading = index.fields.slice(0, fields.length);
     const leadsThere = fields.every((field) => leading.includes(field) && pinned(field));
     const isOne = fields.every((field) => isScalar(filter[field]));
-    return leadsThere && unsorted && limit <= (isOne ? MAX_ADJACENT_DOCUMENTS : MAX_POINT_DOCUMENTS);
+    return leadsThere && unsorted && limit <= (isOne ? MAX_ADJACENT_DOCUMENTS : MAX_POINT_LOOKUP_DOCUMENTS);
   });
 }
 
@@ -161,7 +161,7 @@ function splitFilter(filter: Filter, { fields, arrayField }: ArrayTable): SplitF
 }
 
 /** Selects one row per matching document, with the document as `d`, unless documents are only counted. */
-function addMatching(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, path: AccessPath): void {
+function addMatchingDocumentsSql(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, path: AccessPath): void {
   const { postings, repeats, hint, isCounted = false } = path;
   if (postings === undefined) {
     sql.addText(` FROM ${quoteName(layout.table)} AS d${hint} WHERE `);

@@ -61,7 +61,7 @@ export class Database {
   }
 
   /** Returns the first column of the first row; undefined without a row. */
-  readValue(text: string, values: readonly SqlValue[] = []): SqlValue | undefined {
+  readFirstValue(text: string, values: readonly SqlValue[] = []): SqlValue | undefined {
     return this.readRow(text, values)?.[0];
   }
 

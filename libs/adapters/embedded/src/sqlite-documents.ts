@@ -55,7 +55,7 @@ export class SqliteDocuments {
   defineCollection(spec: string): DoneOutcome {
     const table = this.openTable(spec);
     const { name } = table.layout.spec;
-    const stored = this.database.readValue('SELECT spec FROM collections WHERE name = ?', [name]);
+    const stored = this.database.readFirstValue('SELECT spec FROM collections WHERE name = ?', [name]);
     if (stored !== undefined && hasSameIndexes(String(stored), table)) return { kind: 'done', duplicate: null };
     const duplicate = this.runAtomically(table, () => this.buildTables(table, spec));
     if (duplicate === null) this.tables.set(name, table);
@@ -98,7 +98,7 @@ export class SqliteDocuments {
 
   claimDocument({ collection, select, set }: ClaimOperation): ClaimOutcome {
     const table = this.requireTable(collection);
-    const found = this.database.readValue(select.text, select.values);
+    const found = this.database.readFirstValue(select.text, select.values);
     if (found === undefined) return { kind: 'claimed', json: null, duplicate: null };
     const document = { ...(JSON.parse(String(found)) as { id: string }), ...(JSON.parse(set) as object) };
     const write = createDocumentWrite(table, 'replace', document);
@@ -124,10 +124,10 @@ export class SqliteDocuments {
 
   /** If the operation has only one statement that can be refused, SQLite undoes this statement itself. */
   private writeAtomically(table: DocumentTable, work: () => unknown): string | null {
-    return table.mayLeaveHalf ? this.runAtomically(table, work) : this.catchRefusal(table, work);
+    return table.mayLeaveHalf ? this.runAtomically(table, work) : this.catchConstraintViolation(table, work);
   }
 
-  private catchRefusal({ layout }: DocumentTable, work: () => unknown): string | null {
+  private catchConstraintViolation({ layout }: DocumentTable, work: () => unknown): string | null {
     try {
       work();
       return null;
@@ -141,7 +141,7 @@ export class SqliteDocuments {
   private runAtomically(table: DocumentTable, work: () => unknown): string | null {
     this.database.runStatement('SAVEPOINT whole');
     try {
-      const refused = this.catchRefusal(table, work);
+      const refused = this.catchConstraintViolation(table, work);
       if (refused !== null) this.database.runStatement('ROLLBACK TO whole');
       return refused;
     } finally {

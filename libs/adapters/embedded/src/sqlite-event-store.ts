@@ -103,7 +103,7 @@ export class SqliteEventStore implements EventStore {
       let isFirst = true;
       while (!stop.aborted) {
         const { changed } = this.tail.signal;
-        const isLive = this.tail.coversItemsAfter(after);
+        const isLive = this.tail.hasAllItemsAfter(after);
         const batch = isLive ? this.readLiveBatch(after, options) : await this.readStoredBatch(after, options, stop);
         if (batch === undefined) return;
         const position = decodePosition(batch.position);
@@ -168,7 +168,7 @@ export class SqliteEventStore implements EventStore {
 
   private readLiveBatch(after: number, { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions): EventBatch {
     const isWanted = ({ stream }: StoredEvent) => streamPrefixes.some((prefix) => stream.startsWith(prefix));
-    const { items, position } = this.tail.readAfter(after, maxBatch, isWanted);
+    const { items, position } = this.tail.readItemsAfter(after, maxBatch, isWanted);
     return { events: items, position: encodePosition(position), caughtUp: position >= this.tail.last };
   }
 

@@ -153,7 +153,7 @@ export class SqliteMessageBroker implements MessageBroker {
     let isMore = true;
     while (isMore && !this.closed) {
       isMore = await this.storage.writer.runOperation(operation, 1, 'soon', ({ deleted, more }) => {
-        if (deleted > 0) this.tail.dropItems();
+        if (deleted > 0) this.tail.dropAllItems();
         return more;
       });
     }
@@ -162,11 +162,11 @@ export class SqliteMessageBroker implements MessageBroker {
   private findTopicLog(topic: string, group: string): TopicLog {
     const { writer, database } = this.storage;
     return {
-      committed: (partition) => Number(database.readValue(SELECT_OFFSET_SQL, [group, topic, partition]) ?? 0),
+      committed: (partition) => Number(database.readFirstValue(SELECT_OFFSET_SQL, [group, topic, partition]) ?? 0),
       read: (partition, after, limit) => {
-        if (!this.tail.coversItemsAfter(after)) return this.readStored(topic, partition, after, limit);
+        if (!this.tail.hasAllItemsAfter(after)) return this.readStoredMessages(topic, partition, after, limit);
         const isWanted = (message: ReceivedMessage) => message.topic === topic && message.partition === partition;
-        return this.tail.readAfter(after, limit, isWanted).items;
+        return this.tail.readItemsAfter(after, limit, isWanted).items;
       },
       commit: (partition, position) => {
         const operation = { kind: 'commit', group, topic, partition, position } as const;
@@ -176,7 +176,7 @@ export class SqliteMessageBroker implements MessageBroker {
     };
   }
 
-  private readStored(topic: string, partition: number, after: number, limit: number): ReceivedMessage[] {
+  private readStoredMessages(topic: string, partition: number, after: number, limit: number): ReceivedMessage[] {
     const rows = this.storage.database.readRows(READ_SQL, [topic, partition, after, limit]);
     return rows.map(([position, key, value, headers]) => ({
       topic,
@@ -190,7 +190,7 @@ export class SqliteMessageBroker implements MessageBroker {
 
   /** Position of the last message of all topics. Positions are never reused. */
   private readHeadPosition(): number {
-    return Number(this.storage.database.readValue(SELECT_HEAD_SQL));
+    return Number(this.storage.database.readFirstValue(SELECT_HEAD_SQL));
   }
 
   private findTopic(name: string): TopicSpec {

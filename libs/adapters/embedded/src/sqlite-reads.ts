@@ -22,7 +22,7 @@ const JSON_CHUNK_CHARACTERS = 250_000;
 const LAST_CODE_POINT = '\u{10FFFF}';
 
 function readEvents(database: Database, { after, prefixes, limit }: EventsRequest): EventsAnswer {
-  const head = Number(database.readValue('SELECT max(position) FROM events') ?? 0);
+  const head = Number(database.readFirstValue('SELECT max(position) FROM events') ?? 0);
   const last = Math.min(after + MAX_VISITED_EVENTS, head);
   const matching = prefixes.map(() => '(stream >= ? AND stream < ?)').join(' OR ') || 'FALSE';
   const rows = database.iterateRows(

@@ -67,11 +67,11 @@ class SqliteAppends {
 
   /** Discards cached state. Call it after a rollback. */
   discardCache(): void {
-    this.position = Number(this.database.readValue('SELECT max(position) FROM events') ?? 0);
+    this.position = Number(this.database.readFirstValue('SELECT max(position) FROM events') ?? 0);
   }
 
   appendEvents({ stream, expected, cells }: AppendOperation): AppendOutcome {
-    const actual = Number(this.database.readValue(LAST_REVISION_SQL, [stream]) ?? -1);
+    const actual = Number(this.database.readFirstValue(LAST_REVISION_SQL, [stream]) ?? -1);
     if (actual !== expected) return this.findRepeatedAppend(stream, expected, cells) ?? { kind: 'conflict', actual };
     let revision = expected;
     const insert = this.database.prepareStatement(INSERT_EVENT_SQL);
@@ -224,7 +224,7 @@ class WriterThread {
   private setSynchronousMode(durable: boolean): void {
     if (durable === this.synchronous) return;
     this.database.runStatement(`PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`);
-    this.synchronous = this.database.readValue('PRAGMA synchronous') === 2;
+    this.synchronous = this.database.readFirstValue('PRAGMA synchronous') === 2;
   }
 
   /** Undoes only the operation that caused the error. An engine failure ends the whole batch. */

@@ -69,7 +69,7 @@ export function checkStorage(file: string): void {
 }
 
 function checkVersion(database: Database): void {
-  const version = Number(database.readValue('PRAGMA user_version'));
+  const version = Number(database.readFirstValue('PRAGMA user_version'));
   if (version === 0 || version === SCHEMA_VERSION) return;
   if (version < SCHEMA_VERSION)
     throw new DamagedStorageError(`has schema ${version}, which was never released and cannot be read`);
@@ -83,7 +83,7 @@ function checkVersion(database: Database): void {
  * full check takes four times as long and also compares indexes with their tables.
  */
 function checkPages(database: Database, file: string, check: 'quick_check' | 'integrity_check'): void {
-  const found = String(database.readValue(`PRAGMA ${check}(1)`));
+  const found = String(database.readFirstValue(`PRAGMA ${check}(1)`));
   if (found === 'ok') return;
   throw new DamagedStorageError(`${basename(file)}: ${found.replace(/\s*\n\s*/g, ' ')}. ${RESTORE_ADVICE}`);
 }
@@ -102,7 +102,7 @@ export class NewerSchemaError extends Error {
  */
 export function openForWriting(file: string, checkpointBytes: number): { database: Database; incarnation: number } {
   const database = new Database(new DatabaseSync(file, { timeout: 5_000 }));
-  if (database.readValue('PRAGMA journal_mode = WAL') !== 'wal')
+  if (database.readFirstValue('PRAGMA journal_mode = WAL') !== 'wal')
     throw new Error('the file system of the data folder does not support shared memory; use a local disk');
   database.runStatement('PRAGMA synchronous = FULL');
   database.runStatement('PRAGMA cache_size = -32000');
@@ -112,10 +112,10 @@ export function openForWriting(file: string, checkpointBytes: number): { databas
     : checkpointBytes;
   database.runStatement(`PRAGMA wal_autocheckpoint = ${Math.ceil(automaticBytes / PAGE_BYTES)}`);
   database.runStatement(`PRAGMA journal_size_limit = ${computeMaxWalBytes(checkpointBytes)}`);
-  const version = Number(database.readValue('PRAGMA user_version'));
+  const version = Number(database.readFirstValue('PRAGMA user_version'));
   if (version === 0) createSchema(database);
   database.runStatement('UPDATE engine SET incarnation = incarnation + 1');
-  return { database, incarnation: Number(database.readValue('SELECT incarnation FROM engine')) };
+  return { database, incarnation: Number(database.readFirstValue('SELECT incarnation FROM engine')) };
 }
 
 function createSchema(database: Database): void {
@@ -200,8 +200,8 @@ function readRecordedCommitCount(file: string): number {
 
 /** Returns the number of commits stored in the database; 0 before the tables exist. */
 function readStoredCommitCount(database: Database): number {
-  const isCounted = database.readValue("SELECT 1 FROM sqlite_schema WHERE name = 'commits'") !== undefined;
-  return isCounted ? Number(database.readValue('SELECT number FROM commits') ?? 0) : 0;
+  const isCounted = database.readFirstValue("SELECT 1 FROM sqlite_schema WHERE name = 'commits'") !== undefined;
+  return isCounted ? Number(database.readFirstValue('SELECT number FROM commits') ?? 0) : 0;
 }
 
 /** A file that SQLite has open. */

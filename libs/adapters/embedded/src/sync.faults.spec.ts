@@ -26,7 +26,8 @@ describe('synchronization with the disk', () => {
     const spec = { name: 'records', indexes: [] };
     const records = await engine.documentStore.collection(spec);
     const repeatable = await engine.documentStore.collection({ ...spec, durability: 'ordered' });
-    const commits = () => ['full', 'normal'].map((sync) => metrics.getValue(`storage_commit_seconds{sync="${sync}"}`));
+    const commits = () =>
+      ['full', 'normal'].map((sync) => metrics.getMetricValue(`storage_commit_seconds{sync="${sync}"}`));
     const commitsOf = async (work: () => Promise<unknown>) => {
       const before = commits();
       await work();

@@ -4,7 +4,7 @@ import { type Database, isFatalError, getErrorMessage, PAGE_BYTES } from './sqli
 import { startThread } from './storage-threads.ts';
 
 /** Number of commits between checks, because a check of the log's state costs about as much as a small read. */
-const COMMITS_BETWEEN_CHECKS = 32;
+const COMMITS_BETWEEN_WAL_CHECKS = 32;
 /** Log bytes small enough for the writer to copy without a noticeable wait. */
 const SMALL_REMAINDER_BYTES = 400_000;
 const MAX_CHECKPOINT_PASSES = 4;
@@ -47,7 +47,7 @@ export class WalCheckpointer {
   /** Checks the size of the log. Call it after each commit. */
   onCommit(): void {
     this.commits += 1;
-    if (!this.isAlive || this.isBusy || this.commits % COMMITS_BETWEEN_CHECKS !== 0) return;
+    if (!this.isAlive || this.isBusy || this.commits % COMMITS_BETWEEN_WAL_CHECKS !== 0) return;
     if (checkpointWal(this.database, 'NOOP').outstanding < this.checkpointBytes) return;
     this.isBusy = true;
     this.worker ??= this.startWorker();
@@ -113,7 +113,7 @@ export function computeMaxWalBytes(checkpointBytes: number): number {
  * corrupt the file (https://sqlite.org/wal.html#walresetbug).
  */
 export function canCheckpointBesideWriter(database: Database): boolean {
-  const [major = 0, minor = 0, patch = 0] = String(database.readValue('SELECT sqlite_version()'))
+  const [major = 0, minor = 0, patch = 0] = String(database.readFirstValue('SELECT sqlite_version()'))
     .split('.')
     .map(Number);
   return major * 1_000_000 + minor * 1_000 + patch >= 3_051_003;

@@ -23,15 +23,15 @@ const firstAppend = async (): Promise<string> => {
 };
 const printReport = (what: object) => console.log(JSON.stringify(what));
 
-let laterError = '';
-while (laterError === '') laterError = await firstAppend();
-const laterAppend = await firstAppend();
+let secondAppendError = '';
+while (secondAppendError === '') secondAppendError = await firstAppend();
+const secondAppendResult = await firstAppend();
 const { length } = await eventStore.read('s');
 printReport({
   stored: storedCount,
   read: length,
-  error: laterError,
-  later: laterAppend,
+  error: secondAppendError,
+  later: secondAppendResult,
   failure: embeddedEngine.failure,
 });
 

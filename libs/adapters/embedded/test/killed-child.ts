@@ -18,8 +18,8 @@ for (let commandNumber = 0; commandNumber < Number(count); commandNumber += 1) {
   );
 }
 console.log('acknowledged');
-const viewCollection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
+const viewsCollection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
 for (let documentVersion = 0; documentVersion < 50; documentVersion += 1) {
-  await viewCollection.upsert({ id: String(documentVersion), version: documentVersion, words: ['x'.repeat(500)] });
+  await viewsCollection.upsert({ id: String(documentVersion), version: documentVersion, words: ['x'.repeat(500)] });
 }
 process.kill(process.pid, 'SIGKILL');

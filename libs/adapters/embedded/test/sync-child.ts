@@ -7,10 +7,10 @@ import { CHILD_COLLECTIONS, silentTelemetry, type ChildDocument } from './writin
 const [dataDir = '', file = ''] = process.argv.slice(2);
 const embeddedEngine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry });
 const recordCollection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.records);
-const viewCollection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
+const viewsCollection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
 const outputFile = openSync(file, 'a');
 
-async function repeatWrite(kind: string, write: (number: number) => Promise<unknown>): Promise<void> {
+async function writeRepeatedly(kind: string, write: (number: number) => Promise<unknown>): Promise<void> {
   writeSync(outputFile, `begin ${kind}\n`);
   for (let number = 0; number < 20; number += 1) {
     await write(number);
@@ -22,17 +22,17 @@ const appendStream = (number: number) => {
   const event = { id: randomUUID(), type: 'written.v1', data: {}, metadata: {} };
   return embeddedEngine.eventStore.append(`s${number}`, 'no_stream', [event]);
 };
-const upsertStream = (collection: typeof viewCollection) => (number: number) => {
+const upsertStream = (collection: typeof viewsCollection) => (number: number) => {
   return collection.upsert({ id: String(number), version: 1, words: [] });
 };
-await repeatWrite('append', appendStream);
-await repeatWrite('record', upsertStream(recordCollection));
-await repeatWrite('view', upsertStream(viewCollection));
-await repeatWrite('mixture', (number) =>
+await writeRepeatedly('append', appendStream);
+await writeRepeatedly('record', upsertStream(recordCollection));
+await writeRepeatedly('view', upsertStream(viewsCollection));
+await writeRepeatedly('mixture', (number) =>
   Promise.all([
-    upsertStream(viewCollection)(number + 100),
+    upsertStream(viewsCollection)(number + 100),
     appendStream(number + 100),
-    upsertStream(viewCollection)(number + 200),
+    upsertStream(viewsCollection)(number + 200),
   ]),
 );
 await embeddedEngine.close();

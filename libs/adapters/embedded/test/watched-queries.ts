@@ -56,7 +56,7 @@ const ALLOWED_FILTERS: readonly AllowedFilter[] = [
 ];
 
 /** Maximum page size in the repeated query. Its cost is proportional to the page. */
-const MAX_REPEATED_LIMIT = 5;
+const MAX_REPEATED_PAGE_SIZE = 5;
 /** Maximum visited rows per document or list value: the entry in one table, the row in another, and one at the end. */
 const MAX_VISITS_PER_RESULT = 3;
 
@@ -74,7 +74,7 @@ const watchedQueries = new Map<string, WatchedQuery>();
  */
 function toCheckKey(title: string, { spec, query }: WatchedQuery): string {
   const lists = Object.entries(query.filter).map(([field, condition]) => [field, findListLengths(condition)]);
-  return JSON.stringify([title, spec, Math.min(query.limit, MAX_REPEATED_LIMIT), lists.sort()]);
+  return JSON.stringify([title, spec, Math.min(query.limit, MAX_REPEATED_PAGE_SIZE), lists.sort()]);
 }
 
 function findListLengths(condition: FilterCondition): readonly number[] {
@@ -139,7 +139,7 @@ function findInefficientStep(watched: WatchedQuery): string | undefined {
   const { filter } = query;
   const elements = Object.values(filter).flatMap((one) => (isAllCondition(one) ? one.all.slice(1) : []));
   const forEach = MAX_VISITS_PER_RESULT + elements.length;
-  const limit = 'visit' in query ? MAX_REPEATED_LIMIT : Math.min(query.limit, MAX_REPEATED_LIMIT);
+  const limit = 'visit' in query ? MAX_REPEATED_PAGE_SIZE : Math.min(query.limit, MAX_REPEATED_PAGE_SIZE);
   const few = forEach * (limit + countListValues(filter) + 1);
   const visited = new VisitedRows(spec);
   try {
@@ -153,7 +153,7 @@ function findInefficientStep(watched: WatchedQuery): string | undefined {
       const { rows } = visited.measureScan({ ...query, limit, visit: limit });
       return rows <= few
         ? undefined
-        : `the scan visits ${rows} rows for ${MAX_REPEATED_LIMIT} results; at most ${few} are allowed`;
+        : `the scan visits ${rows} rows for ${MAX_REPEATED_PAGE_SIZE} results; at most ${few} are allowed`;
     }
     const { rows, answered } = visited.countVisitedRows({ ...query, limit });
     const most = query.index === undefined ? few : Math.max(few, (forEach - 1) * count);
@@ -178,7 +178,7 @@ Object.assign(SqliteCollection.prototype, {
     return findWithin.call(this, query, maxBytes);
   },
   count(this: WatchedCollection, filter: Filter, options: CountOptions = {}) {
-    const { atMost = MAX_REPEATED_LIMIT, ...by } = options;
+    const { atMost = MAX_REPEATED_PAGE_SIZE, ...by } = options;
     recordQuery(this.layout.spec, { filter, limit: atMost, ...by });
     return count.call(this, filter, options);
   },

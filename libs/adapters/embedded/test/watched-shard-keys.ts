@@ -86,7 +86,7 @@ function checkQuery(operation: string, spec: CollectionSpec, { filter, shards }:
 }
 
 /** Checks an operation on documents with known ids. */
-function checkWholeKey(operation: string, spec: CollectionSpec, filter: Filter, shards?: ShardValues): void {
+function checkShardKeyIsComplete(operation: string, spec: CollectionSpec, filter: Filter, shards?: ShardValues): void {
   const { shardKey } = spec;
   if (shardKey !== undefined && countKeyFields(spec, { ...filter, id: '' }, shards) <= shardKey.length)
     reportUnlessInTest(operation, spec, filter);
@@ -122,12 +122,12 @@ const {
 } = SqliteCollection.prototype as Collection<Document>;
 Object.assign(SqliteCollection.prototype, {
   async get(this: WatchedCollection, id: string, shards?: ShardValues) {
-    checkWholeKey('get', this.layout.spec, {}, shards);
+    checkShardKeyIsComplete('get', this.layout.spec, {}, shards);
     const found = await get.call(this, id, shards);
     return found !== undefined && hasShardValues(found, shards) ? found : undefined;
   },
   async getMany(this: WatchedCollection, ids: readonly string[], shards?: ShardValues) {
-    checkWholeKey('getMany', this.layout.spec, {}, shards);
+    checkShardKeyIsComplete('getMany', this.layout.spec, {}, shards);
     return (await getMany.call(this, ids, shards)).filter((found) => hasShardValues(found, shards));
   },
   find(this: WatchedCollection, query: Query) {
@@ -155,7 +155,7 @@ Object.assign(SqliteCollection.prototype, {
     return claim.call(this, query, set);
   },
   delete(this: WatchedCollection, id: string, guard?: Filter) {
-    checkWholeKey('delete', this.layout.spec, guard ?? {});
+    checkShardKeyIsComplete('delete', this.layout.spec, guard ?? {});
     return deleteOne.call(this, id, guard);
   },
   insert(this: WatchedCollection, document: Document) {
@@ -172,7 +172,7 @@ Object.assign(SqliteCollection.prototype, {
   },
   writeMany(this: WatchedCollection, writes: readonly CollectionWrite<Document>[]) {
     for (const write of writes)
-      if (write.kind === 'delete') checkWholeKey('delete', this.layout.spec, write.guard ?? {});
+      if (write.kind === 'delete') checkShardKeyIsComplete('delete', this.layout.spec, write.guard ?? {});
       else checkStoredDocument(write.kind, this.layout.spec, write.document);
     return writeMany.call(this, writes);
   },

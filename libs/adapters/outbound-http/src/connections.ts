@@ -42,7 +42,7 @@ const NETWORK_CHECK_INTERVAL_MS = 50;
 /** A request that waits for a connection. */
 export interface ConnectionWaiter {
   readonly origin: string;
-  runOn(connection: ReceiverConnection): void;
+  startOnConnection(connection: ReceiverConnection): void;
 }
 
 /** A connection to an origin, with at most one request at a time. */
@@ -92,7 +92,7 @@ export class ReceiverConnection {
 
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.#bytesBefore = this.#socket?.bytesRead ?? 0;
-    this.#bound.startAnswer();
+    this.#bound.resetForNextResponse();
     this.#client.dispatch(request, handler);
   }
 
@@ -151,9 +151,9 @@ export class Connections {
     const idle = origin?.idle.pop();
     if (idle !== undefined) {
       this.#idle.delete(idle);
-      waiter.runOn(idle);
+      waiter.startOnConnection(idle);
     } else if (origin === undefined || origin.open < this.settings.maxConnectionsPerOrigin) {
-      waiter.runOn(this.#openTo(waiter.origin));
+      waiter.startOnConnection(this.#openConnectionTo(waiter.origin));
     } else {
       origin.waiting.add(waiter);
     }
@@ -175,7 +175,7 @@ export class Connections {
     }
     const next = takeFirstMatching(origin.waiting);
     if (next !== undefined) {
-      next.runOn(connection);
+      next.startOnConnection(connection);
       return;
     }
     origin.idle.push(connection);
@@ -191,13 +191,13 @@ export class Connections {
     const waiting = this.#origins.get(connection.origin)?.waiting;
     const next = waiting && takeFirstMatching(waiting);
     this.#closeConnection(connection);
-    next?.runOn(this.#openTo(next.origin));
+    next?.startOnConnection(this.#openConnectionTo(next.origin));
   }
 
   /** Closes a connection and opens another in its place. */
   replaceConnection(connection: ReceiverConnection): ReceiverConnection {
     this.#closeConnection(connection);
-    return this.#openTo(connection.origin);
+    return this.#openConnectionTo(connection.origin);
   }
 
   /** Closes the idle connections. */
@@ -205,7 +205,7 @@ export class Connections {
     for (const connection of this.#idle) this.#dropIdle(connection);
   }
 
-  #openTo(key: string): ReceiverConnection {
+  #openConnectionTo(key: string): ReceiverConnection {
     let origin = this.#origins.get(key);
     if (origin === undefined) {
       origin = { idle: [], open: 0, waiting: new Set() };
@@ -268,7 +268,7 @@ class ResponseSizeLimiter {
   }
 
   /** Resets the byte count for the next response. */
-  startAnswer(): void {
+  resetForNextResponse(): void {
     this.#left = MAX_ANSWER_BYTES;
   }
 

@@ -51,7 +51,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     this.connections.acquireConnection(this);
   }
 
-  runOn(connection: ReceiverConnection): void {
+  startOnConnection(connection: ReceiverConnection): void {
     this.#connection = connection;
     this.#phase = 'connecting';
     const { path, headers } = this.target;
@@ -105,7 +105,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     // answered and usually not received. Because deliveries are at-least-once, the request is sent again on a new
     // connection. The new connection has not answered any request, so there is no third attempt.
     if (this.#phase !== 'reading' && connection.answers > 0 && isConnectionLoss(error)) {
-      this.runOn(this.connections.replaceConnection(connection));
+      this.startOnConnection(this.connections.replaceConnection(connection));
       return;
     }
     this.#settleWithFailure(toFailure(error, this.#phase !== 'connecting'));

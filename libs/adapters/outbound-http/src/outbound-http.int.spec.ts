@@ -520,7 +520,7 @@ describe('connections', () => {
     const http = client({ metrics, maxConnectionsPerOrigin: 2 });
     const counts = () =>
       ['requests_in_flight', 'connections_open', 'connections_idle'].map((name) =>
-        metrics.getValue(`outbound_${name}`),
+        metrics.getMetricValue(`outbound_${name}`),
       );
     const controller = new AbortController();
     const running = Array.from({ length: 5 }, () => http.post(to(target.origin, { signal: controller.signal })));

@@ -116,7 +116,7 @@ export type ReceivedHeaders = Parameters<NonNullable<Dispatcher.DispatchHandler[
  * owners of endpoints choose headers, and their `Host` would also determine the name that the certificate is checked
  * against.
  */
-const OWN_HEADERS = new Set([
+const FORBIDDEN_REQUEST_HEADERS = new Set([
   'host',
   'connection',
   'keep-alive',
@@ -142,7 +142,7 @@ export function createRequestHeaders(given: Readonly<Record<string, string>>, us
   const headers: string[] = [];
   for (const name in given) {
     const lowerCase = name.toLowerCase();
-    if (OWN_HEADERS.has(lowerCase)) continue;
+    if (FORBIDDEN_REQUEST_HEADERS.has(lowerCase)) continue;
     delete defaults[lowerCase];
     headers.push(name, given[name] ?? '');
   }

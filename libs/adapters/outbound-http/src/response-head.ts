@@ -4,7 +4,7 @@ const MAX_BUFFERED_BYTES = 256;
 const STATUS_LINE_PATTERN = /^HTTP\/1\.[01] (\d{3})[ \r]/;
 /** Text that matches every beginning of a status line, up to its status. */
 const STATUS_LINE_TEMPLATE = 'HTTP/1.1 000 ';
-const FRAMING_NAMES = ['content-length:', 'transfer-encoding:'] as const;
+const FRAMING_HEADER_PREFIXES = ['content-length:', 'transfer-encoding:'] as const;
 /** One length, or a list of lengths that a proxy joined. */
 const CONTENT_LENGTH_LINE_PATTERN = /^content-length:[ \t]*(\d+(?:[ \t]*,[ \t]*\d+)*)[ \t]*\r\n$/i;
 const CHUNKED_LINE_BYTES = /^transfer-encoding:(?:.*[ \t,])?chunked[ \t]*\r\n$/i;
@@ -92,32 +92,33 @@ export class ResponseHeadFilter {
     const isEmptyLine = this.#line === '\r\n' || this.#line === '\n';
     if (!isEmptyLine && !endsLine && isStatusLineBeginning(this.#line)) return '';
     if (!isEmptyLine) this.#part = 'body';
-    return this.#takeLine();
+    return this.#takeHeaderLine();
   }
 
   #readHeader(endsLine: boolean): string {
     const line = this.#line;
     if (line === '\r\n' || line === '\n') return this.#endHead();
-    if (!endsLine && line.length <= MAX_BUFFERED_BYTES && mayBeFraming(line)) return '';
+    if (!endsLine && line.length <= MAX_BUFFERED_BYTES && mayBeFramingHeader(line)) return '';
     // A line that begins with a space would continue the line before it, so the order of lines must not change.
-    if (/^[ \t]/.test(line)) return this.#takeLengths() + this.#passCurrentLine(endsLine);
-    if (endsLine && line.toLowerCase().startsWith(FRAMING_NAMES[0])) {
-      this.#lengths.push(this.#takeLine());
+    if (/^[ \t]/.test(line)) return this.#takeLengthLines() + this.#passCurrentLine(endsLine);
+    if (endsLine && line.toLowerCase().startsWith(FRAMING_HEADER_PREFIXES[0])) {
+      this.#lengths.push(this.#takeHeaderLine());
       return '';
     }
-    if (endsLine && line.toLowerCase().startsWith(FRAMING_NAMES[1])) this.#isChunked = CHUNKED_LINE_BYTES.test(line);
+    if (endsLine && line.toLowerCase().startsWith(FRAMING_HEADER_PREFIXES[1]))
+      this.#isChunked = CHUNKED_LINE_BYTES.test(line);
     return this.#passCurrentLine(endsLine);
   }
 
   /** Passes the current line, or the part of it that has arrived. */
   #passCurrentLine(endsLine: boolean): string {
     this.#part = endsLine ? 'header' : 'other-header';
-    const line = this.#takeLine();
+    const line = this.#takeHeaderLine();
     return this.#status === 100 ? '' : line;
   }
 
   #endHead(): string {
-    const end = this.#takeLine();
+    const end = this.#takeHeaderLine();
     if (this.#status === 100) {
       this.#startHead();
       return '';
@@ -133,7 +134,7 @@ export class ResponseHeadFilter {
   #selectLengths(hasNoBody: boolean): string {
     const lists = this.#lengths.map((line) => CONTENT_LENGTH_LINE_PATTERN.exec(line)?.[1]);
     // The parser refuses a line that is not valid.
-    if (lists.includes(undefined)) return this.#takeLengths();
+    if (lists.includes(undefined)) return this.#takeLengthLines();
     const values = new Set(lists.flatMap((list) => list?.split(',').map((value) => value.trim()) ?? []));
     if (hasNoBody) {
       const isEmpty = !this.#isChunked && [...values].every((value) => Number(value) === 0);
@@ -145,16 +146,16 @@ export class ResponseHeadFilter {
       return '';
     }
     const isRepeated = values.size === 1 && (lists.length > 1 || lists[0]?.includes(','));
-    return isRepeated ? `Content-Length: ${[...values].join('')}\r\n` : this.#takeLengths();
+    return isRepeated ? `Content-Length: ${[...values].join('')}\r\n` : this.#takeLengthLines();
   }
 
-  #takeLine(): string {
+  #takeHeaderLine(): string {
     const line = this.#line;
     this.#line = '';
     return line;
   }
 
-  #takeLengths(): string {
+  #takeLengthLines(): string {
     const lengths = this.#lengths.join('');
     this.#lengths = [];
     return lengths;
@@ -165,7 +166,9 @@ function isStatusLineBeginning(line: string): boolean {
   return line === '\r' || STATUS_LINE_PATTERN.test(line + STATUS_LINE_TEMPLATE.slice(line.length));
 }
 
-function mayBeFraming(line: string): boolean {
+function mayBeFramingHeader(line: string): boolean {
   const beginning = line.toLowerCase();
-  return line === '\r' || FRAMING_NAMES.some((name) => name.startsWith(beginning) || beginning.startsWith(name));
+  return (
+    line === '\r' || FRAMING_HEADER_PREFIXES.some((name) => name.startsWith(beginning) || beginning.startsWith(name))
+  );
 }

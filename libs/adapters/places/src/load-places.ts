@@ -42,7 +42,7 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDir
       if (code.length !== 5) return false;
       return !COUNTRY_CODES.has(code.slice(0, 2)) || (list !== undefined && !list.hasCode(code));
     },
-    isName: (code) => list?.hasCode(code) !== true && known.isName(code),
+    isPlaceName: (code) => list?.hasCode(code) !== true && known.isName(code),
     findByName(text) {
       names ??= new PlaceNames(listNamedPlaces(known, list));
       return names.findCodes(text);
@@ -60,7 +60,7 @@ function* listNamedPlaces(known: PlaceCatalog, list: LocodeList | undefined): It
   if (list === undefined) return;
   for (const code of list.codes) {
     const name = list.findLocation(code)?.name ?? null;
-    yield { code, country: code.slice(0, 2), name, subdivision: known.findNamed(code)?.subdivision ?? '' };
+    yield { code, country: code.slice(0, 2), name, subdivision: known.findNamedPlace(code)?.subdivision ?? '' };
   }
 }
 
@@ -133,13 +133,13 @@ class PlaceCatalog {
 
   *listNamed(): Iterable<NamedPlace> {
     for (const code of this.codes) {
-      const place = this.findNamed(code);
+      const place = this.findNamedPlace(code);
       if (place !== undefined) yield place;
     }
   }
 
   /** Returns a place of the table with its state. */
-  findNamed(code: string): NamedPlace | undefined {
+  findNamedPlace(code: string): NamedPlace | undefined {
     const place = this.#findLine(code);
     return place && { ...place, subdivision: this.#lines.get(code)?.split('\t')[6] ?? '' };
   }
@@ -165,7 +165,7 @@ class PlaceCatalog {
     };
   }
 
-  /** Implements `Places.isName`. */
+  /** Implements `Places.isPlaceName`. */
   isName(code: string): boolean {
     return !this.#lines.has(code) && (this.#names ??= this.findNamesLikeCodes()).has(code);
   }

@@ -14,7 +14,7 @@ interface CountryRegion {
 }
 
 /** Maximum number of words in a name with its state and country. */
-const MAX_WORDS = 12;
+const MAX_PLACE_NAME_WORDS = 12;
 /** Ends of the names of airports. Feeds often omit them. */
 const AIRPORT_SUFFIX_PATTERN = / (?:international |intl |regional |municipal )?airport$/;
 
@@ -36,7 +36,7 @@ export class PlaceNames {
   /** Implements `Places.findByName`. */
   findCodes(text: string): readonly string[] | undefined {
     const words = normalisePlaceName(text).split(' ');
-    if (words.length > MAX_WORDS) return undefined;
+    if (words.length > MAX_PLACE_NAME_WORDS) return undefined;
     const exact = this.placesByName.get(words.join(' '));
     if (exact !== undefined) return listCodes(exact);
     let isNameOfOthers = false;

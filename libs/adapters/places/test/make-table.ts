@@ -71,7 +71,7 @@ export async function generatePlaceTable(): Promise<string> {
   const require = createRequire(import.meta.url);
   const ports = require('sea-ports/lib/ports.json') as Readonly<Record<string, SeaPort>>;
   const { findAirports } = require('airport-data-js') as { findAirports(filter: object): Promise<AirportRow[]> };
-  const airports = (await findAirports({})).filter(isUsable).map(createAirportRow);
+  const airports = (await findAirports({})).filter(isUsableAirport).map(createAirportRow);
   const additions = Object.entries(OTHER_PORT_CODES).flatMap(([code, like]) => {
     const port = ports[like];
     return port === undefined || ports[code] !== undefined ? [] : [[code, port] as const];
@@ -84,7 +84,7 @@ export async function generatePlaceTable(): Promise<string> {
   return rows.map(formatTableLine).join('\n') + '\n';
 }
 
-function isUsable(row: AirportRow): boolean {
+function isUsableAirport(row: AirportRow): boolean {
   return /^[A-Z]{3}$/.test(row.iata) && COUNTRY_CODES.has(row.country_code);
 }
 
@@ -127,7 +127,7 @@ function findPortZone(
 ): string | null {
   const own = findValidZone(port.timezone);
   if (PORTS_WITH_CORRECT_TIME_ZONE.has(code)) return own;
-  const nearest = at ? findNearest(at, around) : undefined;
+  const nearest = at ? findNearestAirport(at, around) : undefined;
   const witnesses = nearest && nearest.km <= MAX_SAME_ZONE_KM ? [nearest.airport] : around;
   const zones = [...new Set(witnesses.map((airport) => airport.zone))];
   if (zones.length === 0 || zones.some((zone) => own && formatOffsets(zone) === formatOffsets(own))) return own;
@@ -147,13 +147,13 @@ function findPlausibleCoordinates(code: string, port: SeaPort, around: readonly 
     { latitude: longitude, longitude: latitude },
   ]) {
     if (!isOnEarth(at)) continue;
-    const nearest = findNearest(at, around);
+    const nearest = findNearestAirport(at, around);
     if (!nearest || nearest.km <= MAX_PLAUSIBLE_KM) return at;
   }
   return null;
 }
 
-function findNearest(
+function findNearestAirport(
   at: PlaceCoordinates,
   airports: readonly TableRow[],
 ): { readonly airport: TableRow; readonly km: number } | undefined {

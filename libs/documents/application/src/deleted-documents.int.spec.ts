@@ -78,7 +78,7 @@ const deletedMany = (count: number, deletedAt: (n: number) => string) =>
   Promise.all(Array.from({ length: count }, (_, n) => deleted(lettered(n), deletedAt(n))));
 const becomes = (...names: readonly (string | null)[]) =>
   eventually(async () => expect(await objects.listNames()).toEqual(names.toSorted()));
-const destroyed = () => metrics.getValue('document_objects_destroyed_total');
+const destroyed = () => metrics.getMetricValue('document_objects_destroyed_total');
 
 describe('bytes of deleted documents', () => {
   it('are destroyed a minute later if that did not happen immediately', async () => {
@@ -131,7 +131,7 @@ describe('bytes of deleted documents', () => {
     start(failing());
     await becomes();
     await eventually(() => expect(destroyed()).toBe(150));
-    expect(metrics.getValue('retries_total{what="destroying bytes of deleted documents"}')).toBe(1);
+    expect(metrics.getMetricValue('retries_total{what="destroying bytes of deleted documents"}')).toBe(1);
   });
 });
 

@@ -93,7 +93,7 @@ export class DeletedDocuments {
       if (object_id !== null) await retryWhileUnavailable(() => this.deleteObject(object_id), patienceMs, ending);
     }
     const last = due.at(-1);
-    if (last !== undefined) await cursor.moveTo({ deleted_at: last.deleted_at, id: last.id });
+    if (last !== undefined) await cursor.storeCursor({ deleted_at: last.deleted_at, id: last.id });
     return due.length === DOCUMENTS_PER_PAGE;
   }
 

@@ -56,7 +56,7 @@ describe('the bytes of a document', () => {
       content_type,
     });
     expect((await read(stored.id)).equals(bytes)).toBe(true);
-    expect(metrics.getValue('document_bytes_stored_total')).toBe(bytes.length);
+    expect(metrics.getMetricValue('document_bytes_stored_total')).toBe(bytes.length);
   });
 
   it('get a new id each time', async () => {
@@ -96,8 +96,8 @@ describe('the bytes of a document', () => {
     await expect(store(source)).rejects.toBeInstanceOf(refusal);
     expect(seen.isClosed).toBe(true);
     expect(await objects.listNames()).toEqual([]);
-    expect(metrics.getValue(`documents_refused_total{why="${refusal.name}"}`)).toBe(1);
-    expect(metrics.getValue('document_bytes_stored_total')).toBe(0);
+    expect(metrics.getMetricValue(`documents_refused_total{why="${refusal.name}"}`)).toBe(1);
+    expect(metrics.getMetricValue('document_bytes_stored_total')).toBe(0);
   });
 
   it.each([

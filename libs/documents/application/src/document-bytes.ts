@@ -58,7 +58,7 @@ export class DocumentBytes {
       const id = createObjectId(shipmentId, this.parts.random ?? randomBytes);
       const judgement = new FileTypeJudge(hint);
       const passing = new SourceCheck(source, limitBytes, judgement);
-      const { sizeBytes, sha256 } = await this.parts.objects.put(id, passing.readChecked());
+      const { sizeBytes, sha256 } = await this.parts.objects.put(id, passing.readCheckedBytes());
       await this.checkArchive(id, judgement);
       this.stored.add(sizeBytes);
       return { id, size_bytes: sizeBytes, sha256, content_type: passing.getContentType() };
@@ -100,7 +100,7 @@ class SourceCheck {
     private readonly judgement: FileTypeJudge,
   ) {}
 
-  async *readChecked(): AsyncGenerator<Uint8Array> {
+  async *readCheckedBytes(): AsyncGenerator<Uint8Array> {
     let size = 0;
     for await (const bytes of this.source) {
       size += bytes.length;

@@ -42,7 +42,7 @@ export class JobCursor<T> {
   }
 
   /** @throws Unavailable */
-  async moveTo(place: T): Promise<void> {
+  async storeCursor(place: T): Promise<void> {
     await this.documents.upsert({ id: this.name, place });
   }
 }

@@ -69,7 +69,7 @@ const place = async () => {
   return (await places.get('orphans'))?.place.before;
 };
 const isSweptUpTo = (before: Date) => eventually(async () => expect(await place()).toBe(before.toISOString()));
-const swept = (outcome: string) => metrics.getValue(`document_objects_swept_total{outcome="${outcome}"}`);
+const swept = (outcome: string) => metrics.getMetricValue(`document_objects_swept_total{outcome="${outcome}"}`);
 
 describe('the sweep of orphans', () => {
   it('deletes unneeded objects after two days', async () => {
@@ -175,7 +175,7 @@ describe('the sweep of orphans', () => {
     start({ neededObjects: failing });
     await becomes();
     await isSweptUpTo(ahead(-48));
-    expect(metrics.getValue('retries_total{what="sweeping objects without a reference"}')).toBe(2);
+    expect(metrics.getMetricValue('retries_total{what="sweeping objects without a reference"}')).toBe(2);
     expect(swept('deleted')).toBe(4);
   });
 

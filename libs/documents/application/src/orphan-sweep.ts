@@ -85,7 +85,7 @@ export class OrphanSweep {
       if (period === undefined) break;
       await this.deleteOrphansStoredIn(period, ending);
       if (ending.aborted) return;
-      await cursor.moveTo({ before: period.before.toISOString() });
+      await cursor.storeCursor({ before: period.before.toISOString() });
       hasSwept = true;
     }
     if (hasSwept) await this.parts.objects.removeUnfinished(new Date(this.currentTimeMs() - UNFINISHED_PART_AGE_MS));

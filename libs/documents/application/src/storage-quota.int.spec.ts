@@ -67,7 +67,7 @@ describe('storage quota', () => {
     const error = await reserve(quota, 11).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StorageQuotaExceeded);
     expect(error).toMatchObject({ usedBytes: 90, limitBytes: 100, neededBytes: 11 });
-    await expect(held.changeSize(31)).rejects.toThrow(StorageQuotaExceeded);
+    await expect(held.changeReservedBytes(31)).rejects.toThrow(StorageQuotaExceeded);
     await expect(reserve(quota, 30)).resolves.toBeDefined();
   });
 
@@ -92,7 +92,7 @@ describe('storage quota', () => {
     const quota = await open({ documentStore });
     const held = await reserve(quota, 60);
     fails = true;
-    await expect(held.changeSize(70)).rejects.toThrow(Busy);
+    await expect(held.changeReservedBytes(70)).rejects.toThrow(Busy);
     fails = false;
     await expect(reserve(quota, 100)).resolves.toBeDefined();
   });
@@ -108,7 +108,7 @@ describe('storage quota', () => {
     const waiting = await reserve(quota, 50);
     isSlow = true;
     const slow = reserve(quota, 10);
-    await expect(waiting.changeSize(60)).rejects.toThrow(Busy);
+    await expect(waiting.changeReservedBytes(60)).rejects.toThrow(Busy);
     held.resolve();
     await slow;
     await expect(reserve(quota, 90)).resolves.toBeDefined();

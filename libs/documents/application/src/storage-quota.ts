@@ -5,7 +5,7 @@ import {
   type CollectionSpec,
   type Document,
   type DocumentStore,
-  isKnownUndone,
+  isKnownWithoutEffect,
   type Logger,
   type Position,
 } from '@tracking/ports';
@@ -95,7 +95,7 @@ export class StorageQuota {
       bytes: 0,
       expires_at: this.formatTimeAfter(maxMs),
     });
-    if (bytes > 0) await reservation.changeSize(bytes);
+    if (bytes > 0) await reservation.changeReservedBytes(bytes);
     return reservation;
   }
 
@@ -122,7 +122,7 @@ export class StorageQuota {
    */
   async checkReservation(reserved: ReservedBytes): Promise<void> {
     const checkOnce = async () => {
-      await this.checkNow(reserved);
+      await this.storeAndCheckReservation(reserved);
       return true;
     };
     const { maxWaitMs } = this.options;
@@ -147,7 +147,7 @@ export class StorageQuota {
     if (isCounted) await this.releaseReservation(reserved);
   }
 
-  private async checkNow(reserved: ReservedBytes): Promise<void> {
+  private async storeAndCheckReservation(reserved: ReservedBytes): Promise<void> {
     const { storageBytes, limitBytes } = this.options;
     const { workspace_id, bytes } = reserved;
     await this.sweepIfDue();
@@ -186,7 +186,7 @@ export class StorageReservation {
   ) {}
 
   /** Changes the number of reserved bytes. If it throws, nothing is reserved. @throws StorageQuotaExceeded, Unavailable */
-  async changeSize(bytes: number): Promise<void> {
+  async changeReservedBytes(bytes: number): Promise<void> {
     this.reserved = { ...this.reserved, bytes };
     this.isStored = false;
     await this.quota.checkReservation(this.reserved);
@@ -204,7 +204,7 @@ export class StorageReservation {
    */
   async runCommand<Written extends { readonly position: Position }>(
     command: () => Promise<Written>,
-    isCertain: (error: unknown) => boolean = isKnownUndone,
+    isCertain: (error: unknown) => boolean = isKnownWithoutEffect,
   ): Promise<Written> {
     try {
       const written = await command();

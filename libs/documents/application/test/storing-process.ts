@@ -12,15 +12,15 @@ const [folder = '', file = ''] = process.argv.slice(2);
 const documentBytes = new DocumentBytes({ objects: await FileObjectStore.open(folder), metrics: noMetrics });
 const outputFile = openSync(file, 'a');
 
-async function* createSource(letter: string, pieces: number) {
+async function* createByteSource(letter: string, pieces: number) {
   for (let at = 0; at < pieces; at += 1) yield Buffer.from(`${letter} `.repeat(20_000));
 }
 
-async function storeForever(letter: string): Promise<void> {
+async function storeObjectsForever(letter: string): Promise<void> {
   for (let n = 1; ; n += 1) {
     const bytes = {
       shipmentId: createShipmentId(letter),
-      source: createSource(letter, n % 11),
+      source: createByteSource(letter, n % 11),
       limitBytes: 8 * 40_000,
     };
     const object = await documentBytes.storeBytes(bytes).catch(() => undefined);
@@ -28,4 +28,4 @@ async function storeForever(letter: string): Promise<void> {
   }
 }
 
-await Promise.all([...'abcdef'].map(storeForever));
+await Promise.all([...'abcdef'].map(storeObjectsForever));

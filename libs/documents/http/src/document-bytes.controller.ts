@@ -12,7 +12,7 @@ import {
   getCommandIdentity,
   FILE_BODY_KIND,
   readBodyPieces,
-  matchesTag,
+  matchesEtag,
   createNotFoundError,
   Operation,
   ErrorResponse,
@@ -175,7 +175,7 @@ export class DocumentBytesController {
    * files.
    */
   private async createMissingBytesError(request: FastifyRequest, documentId: string): Promise<Error> {
-    const { document, object_id } = await this.documents.readCurrent(request, documentId);
+    const { document, object_id } = await this.documents.readCurrentDocument(request, documentId);
     if (!isDocumentPresent(document)) return noBytesError(document);
     this.storage.reportMissing(request, object_id);
     return new RequestError('document_not_uploaded', 'The file of the document is not stored here.');
@@ -188,7 +188,7 @@ function noBytesError({ status }: DocumentRecord): RequestError {
 
 function clientHasCurrentVersion({ headers }: FastifyRequest, etag: string): boolean {
   const known = headers['if-none-match'];
-  return known !== undefined && matchesTag(known, etag);
+  return known !== undefined && matchesEtag(known, etag);
 }
 
 /** @throws RequestError `range_not_satisfiable` */

@@ -48,7 +48,7 @@ export class DocumentReader {
    * Reads a document from its stream, which is always current, with the version of its shipment, which writes expect.
    * @throws RequestError `not_found`, also for ids of other workspaces and environments
    */
-  async readCurrent(request: FastifyRequest, document_id: string): Promise<FoundDocument> {
+  async readCurrentDocument(request: FastifyRequest, document_id: string): Promise<FoundDocument> {
     this.readYourWrites.checkToken(request);
     const found = await this.shipments.getDocument({ ...getScope(request), document_id });
     if (found === undefined) throw createNotFoundError('document');
@@ -65,7 +65,7 @@ export class DocumentReader {
     const row = isShown
       ? await this.readModels.queries.documents.getDocument(getScope(request), documentId)
       : undefined;
-    return row ?? this.readCurrent(request, documentId);
+    return row ?? this.readCurrentDocument(request, documentId);
   }
 
   /** @throws RequestError `read_model_behind` */

@@ -15,7 +15,7 @@ import {
 import { RequestError, requestFields, formatSize } from '@tracking/http';
 import {
   type Counter,
-  isKnownUndone,
+  isKnownWithoutEffect,
   type Logger,
   type Metrics,
   type ObjectStore,
@@ -93,7 +93,7 @@ export class DocumentStorage {
     if (content === undefined) return undefined;
     if (content.sizeBytes !== document.size_bytes) throw this.createDamagedError(request, stored, 'size');
     if (this.damaged.has(object_id)) await this.verifyFile(request, stored);
-    return this.readVerified(request, stored, content.bytes, range);
+    return this.readVerifiedBytes(request, stored, content.bytes, range);
   }
 
   /**
@@ -102,14 +102,14 @@ export class DocumentStorage {
    */
   private async verifyFile(request: FastifyRequest, stored: StoredDocument): Promise<void> {
     const whole = await this.parts.objects.get(stored.object_id);
-    const bytes = this.readVerified(request, stored, whole?.bytes ?? []);
+    const bytes = this.readVerifiedBytes(request, stored, whole?.bytes ?? []);
     while ((await bytes.next()).done !== true) continue;
     this.damaged.delete(stored.object_id);
     this.parts.logger.info(toLogFields(request, stored), 'file of a document is no longer damaged');
   }
 
   /** Yields the bytes of the source, the last ones only after the length and the checksum are verified. */
-  private async *readVerified(
+  private async *readVerifiedBytes(
     request: FastifyRequest,
     stored: StoredDocument,
     source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -190,7 +190,7 @@ export class DocumentStorage {
     command: (fields: Partial<typeof IMPOSSIBLE_VERSION>) => Promise<Written>,
   ): Promise<Written> {
     try {
-      await this.convertQuotaRefusal(reservation.changeSize(bytes));
+      await this.convertQuotaRefusal(reservation.changeReservedBytes(bytes));
     } catch (refusal) {
       if (!(refusal instanceof RequestError)) throw refusal;
       return command(IMPOSSIBLE_VERSION).catch((error: unknown) => {
@@ -260,7 +260,7 @@ export class ReceivedFile {
 
 /** Returns true if the error proves that nothing was written. */
 function provesNothingWritten(error: unknown): boolean {
-  return error instanceof DomainError || error instanceof RequestError || isKnownUndone(error);
+  return error instanceof DomainError || error instanceof RequestError || isKnownWithoutEffect(error);
 }
 
 function asRequestError(error: unknown): unknown {

@@ -6,7 +6,7 @@ import {
   BodyPipe,
   CurrentCommand,
   formatEtag,
-  NO_BODY,
+  NO_BODY_PIPE,
   Operation,
   type ReadBody,
   ErrorResponse,
@@ -54,7 +54,7 @@ export class DocumentController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentDocument> {
-    const { document, shipment_version } = await this.documents.readCurrent(request, document_id);
+    const { document, shipment_version } = await this.documents.readCurrentDocument(request, document_id);
     reply.header('ETag', formatEtag(shipment_version));
     return this.documents.toResource(document);
   }
@@ -74,7 +74,7 @@ export class DocumentController {
   })
   @ErrorResponse(409, 'The file was not uploaded or is lost, or the document no longer accepts uploads.')
   async completeUpload(
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -99,7 +99,7 @@ export class DocumentController {
   })
   @ErrorResponse(409, 'The document is rejected, or has no file.')
   async approveDocument(
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -148,13 +148,13 @@ export class DocumentController {
   })
   @Audited('document.deleted')
   async deleteDocument(
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument>> {
     const { request } = reply;
-    const before = await this.documents.readCurrent(request, ids.document_id);
+    const before = await this.documents.readCurrentDocument(request, ids.document_id);
     const written = await this.shipments.deleteDocument({ ...command, ...ids });
     const { document, object_id } = written.answer;
     reportChange(request, { before: before.document, after: document }, document.id);

@@ -78,8 +78,8 @@ export interface OpenAuditEntry {
 
 /** Stores audit entries. Its methods throw `Unavailable`. */
 export interface AuditLog {
-  beginEntry(change: ChangeToAudit): Promise<OpenAuditEntry>;
-  completeEntry(entry: OpenAuditEntry, targetId: string | null, changes: AuditedChanges): Promise<void>;
+  beginAuditEntry(change: ChangeToAudit): Promise<OpenAuditEntry>;
+  completeAuditEntry(entry: OpenAuditEntry, targetId: string | null, changes: AuditedChanges): Promise<void>;
   withdrawEntry(entry: OpenAuditEntry): Promise<void>;
 }
 
@@ -109,7 +109,7 @@ export class AuditTrail {
     request.audited = null;
     const { workspace_id, actor, address } = by;
     const who = { workspace_id, actor, address, request_id: request.id };
-    const entry = await this.log.beginEntry({ ...who, command_id, at, type, target_id: target });
+    const entry = await this.log.beginAuditEntry({ ...who, command_id, at, type, target_id: target });
     let answer: T;
     try {
       answer = await work();
@@ -118,12 +118,12 @@ export class AuditTrail {
       const isRefusal =
         error instanceof DomainError || error instanceof RequestError || this.provesNothingWritten(error);
       if (!isRefusal) throw withUnknownOutcome(error);
-      await this.completeEntry(request, entry, false);
+      await this.completeAuditEntry(request, entry, false);
       throw error;
     }
     const change = request.audited;
     // Keep the audit entry of a repeated command: an earlier attempt may have made the change.
-    await this.completeEntry(request, entry, change === null || hasChanges(change) || entry.isRepeated);
+    await this.completeAuditEntry(request, entry, change === null || hasChanges(change) || entry.isRepeated);
     return answer;
   }
 
@@ -131,10 +131,10 @@ export class AuditTrail {
    * Completes the audit entry. Never throws, because the change is already made. An entry that cannot be completed keeps
    * the outcome `unknown`.
    */
-  private async completeEntry(request: FastifyRequest, entry: OpenAuditEntry, changed: boolean): Promise<void> {
+  private async completeAuditEntry(request: FastifyRequest, entry: OpenAuditEntry, changed: boolean): Promise<void> {
     const { audited } = request;
     const ending = changed
-      ? this.log.completeEntry(entry, audited?.target_id ?? null, audited ? diffFields(audited) : {})
+      ? this.log.completeAuditEntry(entry, audited?.target_id ?? null, audited ? diffFields(audited) : {})
       : this.log.withdrawEntry(entry);
     await ending.catch((error: unknown) =>
       this.logger.warn(
@@ -148,7 +148,7 @@ export class AuditTrail {
 const AUDIT_TYPE_METADATA = 'audited';
 
 /** Injection token of an {@link AuditedByRequest}. */
-export const AUDITED_BY = Symbol('audited by');
+export const AUDITED_BY_TOKEN = Symbol('audited by');
 
 /** Finds the actor of a request; undefined if the request names no workspace, so that it cannot change anything. */
 export type AuditedByRequest = (request: FastifyRequest) => Promise<AuditedBy | undefined>;
@@ -160,7 +160,7 @@ const ID_PATTERN = /^[a-z]{3}_[0-9a-z]{1,60}$/;
 class AuditInterceptor implements NestInterceptor {
   constructor(
     @Inject(AuditTrail) private readonly trail: AuditTrail,
-    @Inject(AUDITED_BY) private readonly auditedBy: AuditedByRequest,
+    @Inject(AUDITED_BY_TOKEN) private readonly auditedBy: AuditedByRequest,
     @Inject(Reflector) private readonly reflector: Reflector,
   ) {}
 

@@ -168,7 +168,7 @@ export function selectHeaderParameters() {
   return Object.fromEntries(
     Object.entries(REQUEST_HEADERS).map(([name, header]) => {
       const parameter = { name, in: 'header', required: false, ...header };
-      moveOptionalExample(parameter);
+      moveExampleToDescription(parameter);
       return [name, parameter];
     }),
   );
@@ -210,7 +210,7 @@ interface ExampleParameter {
  * Moves the example of an optional parameter to its description. Documentation pages and API clients fill in examples,
  * so a first request would have filters and conditions that the reader did not choose.
  */
-export function moveOptionalExample(parameter: ExampleParameter): void {
+export function moveExampleToDescription(parameter: ExampleParameter): void {
   const { example: ofSchema, ...schema } = (parameter.schema ?? {}) as JsonSchema;
   const { $ref, required, description = '', example = ofSchema } = parameter;
   if ($ref !== undefined || required || example === undefined) return;

@@ -11,7 +11,7 @@ import {
   addResponseHeaders,
   selectHeaderParameters,
   describeListParameters,
-  moveOptionalExample,
+  moveExampleToDescription,
   addRequestHeaders,
 } from './headers.ts';
 import { extractNamedEnums } from './named-enums.ts';
@@ -61,7 +61,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
     describeSecurity(described);
     describeListParameters(described.operation);
     for (const parameter of described.operation.parameters ?? []) {
-      if ('name' in parameter) moveOptionalExample(parameter);
+      if ('name' in parameter) moveExampleToDescription(parameter);
     }
   }
   describeRefusals(document, docs);

@@ -103,7 +103,7 @@ function collectReasons(
 ): ReadonlyMap<number, string> {
   const reasons = new Map<number, string>();
   for (const [text, response] of Object.entries(operation.responses)) {
-    if (!isRefusal(response)) continue;
+    if (!isErrorResponse(response)) continue;
     const status = Number(text);
     if (!statuses.has(status))
       throw new Error(`Operation ${id} declares status ${status}, but none of its error codes has this status.`);
@@ -113,7 +113,7 @@ function collectReasons(
   return reasons;
 }
 
-function isRefusal(response: OperationObject['responses'][string]): boolean {
+function isErrorResponse(response: OperationObject['responses'][string]): boolean {
   return response !== undefined && JSON.stringify(response).includes(createSchemaReference('ErrorResponse').$ref);
 }
 
@@ -129,7 +129,7 @@ function collectCodes(described: DescribedOperation, { refusals }: ApiDocs): rea
   const { id, method, operation, writes } = described;
   const access = ACCESS_BY_OPERATION[id];
   const guarded = access !== 'open';
-  const declares = (status: string) => isRefusal(operation.responses[status]);
+  const declares = (status: string) => isErrorResponse(operation.responses[status]);
   const conditions: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [true, ['validation_failed', 'unknown_parameter']],
     [findParameter(operation, 'cursor') !== undefined, ['invalid_cursor']],

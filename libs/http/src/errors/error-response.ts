@@ -9,7 +9,7 @@ import {
   type FieldError,
   PreconditionFailed,
 } from '@tracking/contracts';
-import { Busy, isKnownUndone, type Logger, Unavailable, WritesRefused } from '@tracking/ports';
+import { Busy, isKnownWithoutEffect, type Logger, Unavailable, WritesRefused } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formatEtag } from '../preconditions/preconditions.ts';
 import { requestFields } from '../server/request.ts';
@@ -223,7 +223,7 @@ export class ErrorFilter implements ExceptionFilter {
   /** Nest also calls this method for requests that Fastify refuses before it finds a route. */
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const answer = toErrorResponse(this.options.refine?.(error, request) ?? error, describeFailedRequest(request));
-    request.failedBeforeChanges = isKnownUndone(error);
+    request.failedBeforeChanges = isKnownWithoutEffect(error);
     if (hasDisconnected(request))
       this.options.logger.info(requestFields(request), 'a client disconnected before its request was complete');
     else if (answer.unexpected) this.logError(error, request);

@@ -56,7 +56,7 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDepe
   fastify.addHook('preValidation', (request, reply, done) => {
     if (!usesIdempotencyKey(parts, request)) return void done();
     const isLimited = 'quota' in keysOf && request.principal === null;
-    const admitted = isLimited ? admitAnonymous(keysOf.quota, request) : Promise.resolve();
+    const admitted = isLimited ? admitAnonymousRequest(keysOf.quota, request) : Promise.resolve();
     admitted.then(() => beginRequest(parts, request, reply)).then((shouldRun) => shouldRun && done(), done);
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
@@ -75,7 +75,7 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDepe
 }
 
 /** @throws RequestError `rate_limited` */
-async function admitAnonymous(quota: Quota, { ip }: FastifyRequest): Promise<void> {
+async function admitAnonymousRequest(quota: Quota, { ip }: FastifyRequest): Promise<void> {
   const refusal = `The limit of ${MAX_ANONYMOUS_PER_MINUTE} requests per minute with an ${IDEMPOTENCY_KEY_HEADER} and without credentials is exceeded.`;
   await requireQuota(quota, `idempotency:address:${identifyNetwork(ip)}`, MAX_ANONYMOUS_PER_MINUTE, refusal);
 }
@@ -147,7 +147,8 @@ async function replayResponse(
 ): Promise<void> {
   replaceResponse(reply, answer);
   const token = answer.headers['consistency-token'];
-  if (typeof token === 'string' && 'quota' in keysOf) await keysOf.readYourWrites.acknowledgeRepeat(reply, token);
+  if (typeof token === 'string' && 'quota' in keysOf)
+    await keysOf.readYourWrites.acknowledgeRepeatedWrite(reply, token);
 }
 
 function inProgressError(): RequestError {

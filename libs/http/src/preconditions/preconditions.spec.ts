@@ -1,4 +1,4 @@
-import { matchesTag, parseEntityTags, parseVersions } from './preconditions.ts';
+import { matchesEtag, parseEntityTags, parseVersions } from './preconditions.ts';
 
 const versions = (header: string) => {
   const tags = parseEntityTags(header);
@@ -54,9 +54,9 @@ describe('If-Match', () => {
 
 describe('If-None-Match', () => {
   it.each(['"3"', 'W/"3"', '"x", W/"3"', '*'])('%s matches "3"', (header) =>
-    expect(matchesTag(header, '"3"')).toBe(true),
+    expect(matchesEtag(header, '"3"')).toBe(true),
   );
   it.each(['"4"', '3', '', '"33"', '"3'])('%j does not match "3"', (header) =>
-    expect(matchesTag(header, '"3"')).toBe(false),
+    expect(matchesEtag(header, '"3"')).toBe(false),
   );
 });

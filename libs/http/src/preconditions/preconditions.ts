@@ -65,7 +65,7 @@ export function applyIfNoneMatch(request: FastifyRequest, reply: FastifyReply, p
   const etag = reply.getHeader('ETag');
   const known = headers['if-none-match'];
   if (known === undefined || routeOptions.config.conditional !== 'read' || reply.statusCode !== 200) return payload;
-  if (etag === undefined || !matchesTag(known, String(etag))) return payload;
+  if (etag === undefined || !matchesEtag(known, String(etag))) return payload;
   reply.code(304).removeHeader('Content-Type').removeHeader('Content-Length');
   // Return the payload for HEAD too: the framework measures the payload and sends only its length.
   return method === 'HEAD' ? payload : null;
@@ -121,7 +121,7 @@ export function parseVersions(tags: readonly EntityTag[]): readonly number[] {
 }
 
 /** Returns true if the header names the tag. `If-None-Match` compares weakly. */
-export function matchesTag(header: string, etag: string): boolean {
+export function matchesEtag(header: string, etag: string): boolean {
   const tags = parseEntityTags(header);
   return tags === '*' || (tags?.some(({ value }) => `"${value}"` === etag) ?? false);
 }

@@ -9,7 +9,7 @@ const TOKEN_HEADER_NAME = 'Consistency-Token';
 const AGE_HEADER_NAME = 'Read-Model-Age';
 /** Maximum milliseconds that a list waits for a read model during a takeover, which takes longer than a list waits. */
 const TAKEOVER_WAIT_MS = 1_000;
-const TOKEN_SEAL = { purpose: 'consistency-token', binding: '' } as const;
+const CONSISTENCY_TOKEN_SEAL = { purpose: 'consistency-token', binding: '' } as const;
 /** Text in the token of a client that has written nothing to the event store. This position sorts before all others. */
 const NO_WRITES_YET = '-';
 /** Number of keys and sessions whose last write is remembered. The least recently used are forgotten first. */
@@ -74,7 +74,7 @@ export class ReadYourWrites<Model extends string = string> {
     if (last !== undefined && last !== before) this.rememberLastWrite(request, last);
     // Return the later of both tokens, because the client may keep only the newest token.
     const known = pickLatestPosition(last, this.readTokens(request).last);
-    reply.header(TOKEN_HEADER_NAME, this.sealer.sealText(known ?? NO_WRITES_YET, TOKEN_SEAL));
+    reply.header(TOKEN_HEADER_NAME, this.sealer.sealText(known ?? NO_WRITES_YET, CONSISTENCY_TOKEN_SEAL));
     if (position === undefined || this.waits.writeResponseMs <= 0) return;
     // Ignore a timeout: the write is stored, so the client gets its response in any case.
     await this.readModels.waitForAllReadModels(position, this.waits.writeResponseMs).catch(() => false);
@@ -85,8 +85,8 @@ export class ReadYourWrites<Model extends string = string> {
    * sent.
    * @param token of the first response
    */
-  async acknowledgeRepeat(reply: FastifyReply, token: string): Promise<void> {
-    await this.acknowledgeWrite(reply, parsePosition(this.sealer.openToken(token, TOKEN_SEAL)));
+  async acknowledgeRepeatedWrite(reply: FastifyReply, token: string): Promise<void> {
+    await this.acknowledgeWrite(reply, parsePosition(this.sealer.openToken(token, CONSISTENCY_TOKEN_SEAL)));
   }
 
   /** Returns the last known write of the request's key or session; undefined without credentials. */
@@ -179,7 +179,7 @@ export class ReadYourWrites<Model extends string = string> {
     // Accept several tokens: a client with parallel writes cannot tell which token is the latest.
     const opened = String(header)
       .split(',')
-      .map((token) => this.sealer.openToken(token.trim(), TOKEN_SEAL));
+      .map((token) => this.sealer.openToken(token.trim(), CONSISTENCY_TOKEN_SEAL));
     return {
       last: opened.map(parsePosition).reduce(pickLatestPosition, undefined),
       hasForeign: opened.includes(undefined),

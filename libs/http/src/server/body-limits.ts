@@ -16,7 +16,7 @@ const HELD_BYTES_PER_STREAM = (3 / 4) * BYTES_PER_MIB;
 /** Share of these bytes that one workspace may use, so that its slow clients do not block other workspaces. */
 const MAX_WORKSPACE_SHARE = 1 / 2;
 
-interface HeldBody {
+interface BodyInMemory {
   readonly bytes: number;
   /** Bytes of large bodies in memory, by workspace. */
   readonly workspace: string | undefined;
@@ -26,7 +26,7 @@ interface HeldBody {
  * Refuses large bodies while too many bytes are in memory. The check runs for admitted requests, before a body is read.
  */
 export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HELD_BYTES): void {
-  const held = new Map<string, HeldBody>();
+  const held = new Map<string, BodyInMemory>();
   fastify.addHook('onRequest', (request, _reply, done) => {
     const body = {
       bytes: estimateBodyBytes(request),
@@ -51,7 +51,7 @@ export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HE
   });
 }
 
-function sumBytes(bodies: readonly HeldBody[]): number {
+function sumBytes(bodies: readonly BodyInMemory[]): number {
   return bodies.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 

@@ -25,7 +25,9 @@ export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
 
   /** @param isSlow selects the connections to close among those without a request in its handler */
   const disconnect = (isSlow: (socket: Socket) => boolean) => {
-    const waiting = new Set([...connections].flatMap(([socket, exchange]) => (isInHandler(exchange) ? [] : [socket])));
+    const waiting = new Set(
+      [...connections].flatMap(([socket, exchange]) => (isHandlerRunning(exchange) ? [] : [socket])),
+    );
     for (const socket of waiting) if (isSlow(socket)) socket.destroy();
     timer = setTimeout(() => disconnect((socket) => waiting.has(socket)), MIN_BODY_READ_MS).unref();
   };
@@ -76,6 +78,6 @@ export function drainWhenClosing(fastify: FastifyInstance, drainMs: number): voi
   });
 }
 
-function isInHandler(exchange: LatestExchange | undefined): boolean {
+function isHandlerRunning(exchange: LatestExchange | undefined): boolean {
   return exchange !== undefined && exchange.request.complete && !exchange.response.headersSent;
 }

@@ -48,11 +48,14 @@ export function createResponseHeaders(baseUrl: string): ResponseHeaders {
     'X-Frame-Options': 'DENY',
     ...(baseUrl.startsWith('https:') && { 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' }),
   };
-  const under = (policy: Headers) => ({ ...everywhere, 'Content-Security-Policy': formatPolicy(policy) });
+  const under = (policy: Headers) => ({
+    ...everywhere,
+    'Content-Security-Policy': formatContentSecurityPolicy(policy),
+  });
   return { api: under(NON_PAGE_POLICY), docs: under(DOCS_POLICY), page: under(PAGE_POLICY) };
 }
 
-function formatPolicy(policy: Headers): string {
+function formatContentSecurityPolicy(policy: Headers): string {
   return Object.entries(policy)
     .map(([directive, sources]) => `${directive} ${sources}`)
     .join('; ');

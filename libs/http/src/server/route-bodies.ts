@@ -25,11 +25,11 @@ export interface RouteBody {
   /** Size limit in bytes. */
   readonly limit: number;
   /** Time limits of a streamed body. Other bodies have a limit of one minute. */
-  readonly time?: BodyTime;
+  readonly time?: BodyTimeLimits;
 }
 
 /** Time limits of a body, in milliseconds. */
-export interface BodyTime {
+export interface BodyTimeLimits {
   /** Milliseconds to wait for the next bytes. */
   readonly idleMs: number;
   readonly overallMs: number;

@@ -46,12 +46,12 @@ export class RouteRegistry {
   /** Turns the router's 404 into a 405 with the allowed methods if the path exists. Returns other errors as they are. */
   toMethodNotAllowedIfKnown(error: unknown, request: FastifyRequest): unknown {
     if (!(error instanceof HttpException) || error.getStatus() !== 404) return error;
-    const methods = this.findMethods(extractPath(request.url));
+    const methods = this.findMethodsOfPath(extractPath(request.url));
     return methods === undefined || methods.has(request.method) ? error : createMethodError(request, methods);
   }
 
   /** Returns the methods of a path; undefined if it does not exist. A fixed path takes precedence over parameters. */
-  private findMethods(path: string): ReadonlySet<string> | undefined {
+  private findMethodsOfPath(path: string): ReadonlySet<string> | undefined {
     const fixed = this.methods.get(path);
     if (fixed !== undefined) return fixed.methods;
     const routes = [...this.methods.values()].filter((candidate) => candidate.path.test(path));

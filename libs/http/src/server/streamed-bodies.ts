@@ -11,7 +11,7 @@ import {
   type PartHeaders,
   parseExtendedFileName,
 } from './form-parts.ts';
-import { ANY_MEDIA_TYPE, type BodyKind, type BodyTime, findEncodingError } from './route-bodies.ts';
+import { ANY_MEDIA_TYPE, type BodyKind, type BodyTimeLimits, findEncodingError } from './route-bodies.ts';
 
 import busboy, { type BusboyInstance } from '@fastify/busboy';
 
@@ -39,7 +39,7 @@ export interface FormFile {
 interface FormOptions {
   /** Name of the form field with the file. */
   readonly fileField: string;
-  readonly time: BodyTime;
+  readonly time: BodyTimeLimits;
   /** Stores the file. If it throws, the form is refused. */
   readonly take: (file: FormFile) => Promise<unknown>;
 }
@@ -101,7 +101,7 @@ class FormReader {
       bytes.on('error', () => undefined);
       this.file ??= bytes;
       this.rejectOnThrow(() =>
-        this.handlePart({
+        this.handleFormPart({
           name: unescapeName(name),
           fileName: parseExtendedFileName(partHeaders) ?? unescapeName(fileName),
           // The parser assumes `text/plain` if a part has no type.
@@ -147,7 +147,7 @@ class FormReader {
 
   private handleField(name: string | undefined, value: string, isCut: boolean): void {
     if (isCut) this.refusePart(name, 'too_long', 'Is too long.');
-    else this.keepPart(name, value);
+    else this.keepFormField(name, value);
   }
 
   private rejectOnThrow(handle: () => void): void {
@@ -158,10 +158,10 @@ class FormReader {
     }
   }
 
-  private handlePart({ name, fileName, mediaType, bytes, isBase64 }: FormPart): void {
+  private handleFormPart({ name, fileName, mediaType, bytes, isBase64 }: FormPart): void {
     if (name !== this.options.fileField || this.parts.has(name)) {
       bytes.resume();
-      this.keepPart(name, '');
+      this.keepFormField(name, '');
       return;
     }
     this.file = bytes;
@@ -173,7 +173,7 @@ class FormReader {
     this.taking.catch((error: unknown) => this.failure.reject(error));
   }
 
-  private keepPart(name = '', value: string): void {
+  private keepFormField(name = '', value: string): void {
     if (this.parts.has(name)) this.refusePart(name, 'invalid_value', 'Must be given only once.');
     else this.parts.set(name, value);
   }
@@ -232,7 +232,7 @@ function createStreamedKind(mediaType: string): BodyKind {
  */
 export async function* readBodyPieces(
   { raw, body, routeOptions }: FastifyRequest,
-  time: BodyTime,
+  time: BodyTimeLimits,
 ): AsyncGenerator<Buffer> {
   if (body === undefined || body === null) return;
   const limit = routeOptions.bodyLimit ?? 0;

@@ -82,7 +82,7 @@ export function checkOneOf(values: readonly string[]): FieldCheck {
 }
 
 /** Checks comma-separated values. Only the first fault is reported. */
-export function checkSeparated(one: FieldCheck, max = Infinity): FieldCheck {
+export function checkCommaSeparated(one: FieldCheck, max = Infinity): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'string')
       return createFieldError(param, 'invalid_type', 'Must be given only once, as comma-separated values.');

@@ -16,7 +16,7 @@ import {
   checkEnumList,
   checkOneOf,
   checkPassword,
-  checkSeparated,
+  checkCommaSeparated,
   text,
   checkTextMap,
   checkTimeZone,
@@ -227,7 +227,7 @@ export const QueryEnum = (values: readonly string[], options: FieldOptions): Pro
 /** Comma-separated values in a query. */
 export const QueryList = (one: FieldCheck, max: number, options: FieldOptions): PropertyDecorator =>
   CheckedField(
-    checkSeparated(one, max),
+    checkCommaSeparated(one, max),
     { ...options, required: false },
     { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: max },
   );
@@ -241,7 +241,7 @@ export const QueryEnumList = (
   const accepted = [...values, ...Object.keys(aliases)];
   const canonical = createCanonicalConversion(accepted, aliases);
   return CheckedField(
-    checkSeparated(checkOneOf(accepted)),
+    checkCommaSeparated(checkOneOf(accepted)),
     {
       ...options,
       example: options.example === undefined ? undefined : String(options.example).split(','),
@@ -269,12 +269,12 @@ export const Limit = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
   );
 
 /** An opaque value issued by the API. The list operation refuses invalid values, with an error code of its own. */
-const checkSealed: FieldCheck = (value, param) =>
+const checkOpaqueValue: FieldCheck = (value, param) =>
   typeof value === 'string' ? [] : createFieldError(param, 'invalid_type', 'Must be given only once.');
 
 export const Cursor = (): PropertyDecorator =>
   CheckedField(
-    checkSealed,
+    checkOpaqueValue,
     { description: '`next_cursor` of the previous page, sent with the same filters.', required: false },
     { type: String },
   );
@@ -298,7 +298,7 @@ export function CheckedField(
     const shown = target instanceof Resource;
     ApiProperty(
       shown
-        ? ({ ...omitLimits(schema), ...described, ...answer, nullable } as ApiPropertyOptions)
+        ? ({ ...omitSchemaLimits(schema), ...described, ...answer, nullable } as ApiPropertyOptions)
         : ({ ...input, required: required && !nullable } as ApiPropertyOptions),
     )(target, property);
   };
@@ -332,6 +332,6 @@ const LIMIT_KEYWORDS = [
   'pattern',
 ];
 
-function omitLimits(schema: ApiPropertyOptions): ApiPropertyOptions {
+function omitSchemaLimits(schema: ApiPropertyOptions): ApiPropertyOptions {
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !LIMIT_KEYWORDS.includes(keyword)));
 }

@@ -93,6 +93,6 @@ class NoFields {}
 const FIELD_IGNORING_PIPE = new BodyPipe(NoFields, NoFields);
 
 /** Pipe for an operation without a body: every field is ignored, with a warning. */
-export const NO_BODY: PipeTransform<SentRequest, readonly Warning[]> = {
+export const NO_BODY_PIPE: PipeTransform<SentRequest, readonly Warning[]> = {
   transform: (sent) => (isJsonObject(sent.body) ? FIELD_IGNORING_PIPE.transform(sent).warnings : []),
 };

@@ -110,7 +110,7 @@ function findFieldErrors(object: object, parent: string): readonly FieldError[] 
 /** Maximum number of unknown fields that are reported. */
 const MAX_REPORTED_UNKNOWN_FIELDS = 100;
 /** Maximum length of an unknown field's path, in characters. */
-const MAX_PATH = 200;
+const MAX_FIELD_PATH_CHARS = 200;
 
 /** An unknown field. A warning by default, an error with strict handling. */
 type UnknownField = FieldError & { readonly code: 'unknown_field' | 'read_only_field' };
@@ -154,7 +154,7 @@ function collectUnknownFields(
     if (!field) {
       found.push(
         createUnknownField(
-          param.slice(0, MAX_PATH),
+          param.slice(0, MAX_FIELD_PATH_CHARS),
           answered !== undefined && getDescribedType(answered, name) !== undefined,
         ),
       );

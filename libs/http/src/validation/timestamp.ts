@@ -3,7 +3,7 @@ import type { Timestamp } from '@tracking/contracts';
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /** Longest timestamp, in characters. The fraction has no limit of its own. */
-const MAX_LENGTH = 64;
+const MAX_TIMESTAMP_CHARS = 64;
 
 /** Range of years that freight data can have; other years are typing errors. */
 const MIN_YEAR = 1900;
@@ -67,7 +67,7 @@ type ParsedTime =
   { readonly time: Timestamp; readonly fault?: undefined } | { readonly time?: undefined; readonly fault: string };
 
 function parseTime(text: string): ParsedTime {
-  if (text.length > MAX_LENGTH || !RFC_3339.test(text)) return { fault: describeFormatFault(text) };
+  if (text.length > MAX_TIMESTAMP_CHARS || !RFC_3339.test(text)) return { fault: describeFormatFault(text) };
   const parts = splitIntoParts(text);
   const fault = describePartFault(text, parts);
   if (fault !== undefined) return { fault };
@@ -134,7 +134,7 @@ const BLANK_FOR_PLUS_PATTERN = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)? \d\
 
 /** Describes why a text is not an RFC 3339 time. Recognizes common mistakes. */
 function describeFormatFault(text: string): string {
-  if (text.length > MAX_LENGTH) return NOT_RFC_3339_MESSAGE;
+  if (text.length > MAX_TIMESTAMP_CHARS) return NOT_RFC_3339_MESSAGE;
   if (MISSING_OFFSET_PATTERN.test(text)) return 'Must have a time zone offset: Z for UTC, or for example +08:00.';
   if (BLANK_FOR_PLUS_PATTERN.test(text)) return 'Has a blank before its offset. In a query, write the sign + as %2B.';
   if (DATE_WITHOUT_TIME_PATTERN.test(text)) return 'Must also have a time and an offset, such as 2026-11-21T09:30:00Z.';

@@ -29,7 +29,7 @@ describe('the last admin', () => {
   }
   async function activeAdmins(workspace = 'default'): Promise<readonly string[]> {
     const { workspace_id } = await world.command({ workspace });
-    const users = await identity.users.listAll(workspace_id);
+    const users = await identity.users.listWorkspaceUsers(workspace_id);
     return users.filter(({ role, status }) => role === 'admin' && status === 'active').map(({ id }) => id);
   }
   const demote = (by: Identity, command: IdentityCommand, id: string): Promise<ChangeResult<User>> =>
@@ -232,7 +232,7 @@ describe('the first admin', () => {
       ),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(await identity.users.listAll((await world.command()).workspace_id)).toHaveLength(1);
+    expect(await identity.users.listWorkspaceUsers((await world.command()).workspace_id)).toHaveLength(1);
   });
 
   it('is created from an e-mail address and a password once, by any replica, and never beside another admin', async () => {
@@ -241,7 +241,7 @@ describe('the first admin', () => {
     await Promise.all([identity.firstAdmin.createIfMissing(given), other.firstAdmin.createIfMissing(given)]);
     expect(await identity.firstAdmin.createIfMissing({ ...given, email: 'else@example.com' })).toBeUndefined();
     expect(await identity.firstAdmin.getLink()).toBeUndefined();
-    const users = await identity.users.listAll((await world.command()).workspace_id);
+    const users = await identity.users.listWorkspaceUsers((await world.command()).workspace_id);
     expect(users).toMatchObject([{ email: 'ops@example.com', role: 'admin', status: 'active' }]);
   });
 

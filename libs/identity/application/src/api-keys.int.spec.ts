@@ -2,8 +2,8 @@ import { Unavailable } from '@tracking/ports';
 import { getRefusal } from '../test/replicas.ts';
 import { Stage } from '../test/stage.ts';
 import { delayResults } from '../test/storage.ts';
-import { EVERY_KEY } from './index.ts';
-import type { KeyReach, Identity } from './index.ts';
+import { ACCESS_TO_ALL_KEYS } from './index.ts';
+import type { KeyAccess, Identity } from './index.ts';
 
 describe('API keys', () => {
   let stage: Stage;
@@ -13,9 +13,9 @@ describe('API keys', () => {
     identity = await stage.startReplica();
   });
   afterAll(() => stage.close());
-  beforeEach(() => stage.enterWorkspace(identity));
+  beforeEach(() => stage.startWorkspace(identity));
 
-  const all = async () => (await identity.keys.listKeys(stage.workspace_id, EVERY_KEY, { limit: 200 })).items;
+  const all = async () => (await identity.keys.listKeys(stage.workspace_id, ACCESS_TO_ALL_KEYS, { limit: 200 })).items;
   const at = (ms: number) => new Date(stage.now + ms).toISOString();
 
   describe('of users', () => {
@@ -34,7 +34,7 @@ describe('API keys', () => {
       const { id } = await stage.createUser(identity);
       const { id: workspace_id } = await identity.workspaces.createWorkspace(`other of ${stage.workspace_id}`);
       const request = { name: 'x', environment: 'live', owner: { type: 'user', id } } as const;
-      const creating = identity.keys.createKey(stage.createCommand({ workspace_id }), EVERY_KEY, request);
+      const creating = identity.keys.createKey(stage.createCommand({ workspace_id }), ACCESS_TO_ALL_KEYS, request);
       expect((await getRefusal(creating)).code).toBe('not_found');
     });
   });
@@ -45,7 +45,7 @@ describe('API keys', () => {
       const command = stage.createCommand();
       const request = { name: 'x', environment: 'test', owner: { type: 'service_account', id } } as const;
       const replicas = [identity, await stage.startReplica(), await stage.startReplica()];
-      const made = await Promise.all(replicas.map((each) => each.keys.createKey(command, EVERY_KEY, request)));
+      const made = await Promise.all(replicas.map((each) => each.keys.createKey(command, ACCESS_TO_ALL_KEYS, request)));
       expect(made[1]).toEqual(made[0]);
       expect(made[2]).toEqual(made[0]);
       expect(await all()).toHaveLength(1);
@@ -113,7 +113,7 @@ describe('API keys', () => {
 
     it('includes rotated keys during their grace period', async () => {
       const { owner, first } = await fill();
-      const reach = { ...EVERY_KEY, user_id: owner.id };
+      const reach = { ...ACCESS_TO_ALL_KEYS, user_id: owner.id };
       expect((await getRefusal(identity.keys.rotateKey(stage.createCommand(), reach, first, 1))).message).toBe(
         'The user has 25 valid keys, the maximum. Revoke one first, or rotate without a grace period.',
       );
@@ -128,19 +128,19 @@ describe('API keys', () => {
     it('does not refuse the repeat of a command that created a key', async () => {
       const owner = { type: 'user', id: (await stage.createUser(identity)).id } as const;
       const [command, request] = [stage.createCommand(), { name: 'x', environment: 'live' as const, owner }];
-      const first = await identity.keys.createKey(command, EVERY_KEY, request);
+      const first = await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request);
       for (let count = 1; count < MAX; count += 1) await stage.createKey(identity, owner);
-      expect(await identity.keys.createKey(command, EVERY_KEY, request)).toEqual(first);
+      expect(await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request)).toEqual(first);
     });
   });
 
   describe('rotation', () => {
     it('creates a key with the same owner and environment, and ends the old one after the grace period', async () => {
       const old = await stage.accountKey(identity, 'feed', { environment: 'test' });
-      const { made } = await identity.keys.rotateKey(stage.createCommand(), EVERY_KEY, old.id, 60);
+      const { made } = await identity.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 60);
       expect(made).toMatchObject({ owner: old.owner, environment: 'test', name: old.name, role: 'feed', version: 1 });
       expect(made.key).not.toBe(old.key);
-      expect(await identity.keys.getKey(stage.workspace_id, EVERY_KEY, old.id)).toMatchObject({
+      expect(await identity.keys.getKey(stage.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).toMatchObject({
         rotated_to: made.id,
         expires_at: at(60_000),
         version: 2,
@@ -156,26 +156,28 @@ describe('API keys', () => {
     it('ends the old key immediately without a grace period', async () => {
       const old = await stage.accountKey(identity);
       expect(await identity.authenticateKey(old.key)).toBeDefined();
-      await identity.keys.rotateKey(stage.createCommand(), EVERY_KEY, old.id, 0);
+      await identity.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 0);
       expect(await identity.authenticateKey(old.key)).toBeUndefined();
     });
 
     it('does not prolong a key: the new key has the same expiry', async () => {
       const old = await stage.accountKey(identity, 'feed', { expires_at: at(30_000) });
-      const { made } = await identity.keys.rotateKey(stage.createCommand(), EVERY_KEY, old.id, 60);
+      const { made } = await identity.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 60);
       expect(made.expires_at).toBe(old.expires_at);
-      expect((await identity.keys.getKey(stage.workspace_id, EVERY_KEY, old.id)).expires_at).toBe(old.expires_at);
+      expect((await identity.keys.getKey(stage.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).expires_at).toBe(
+        old.expires_at,
+      );
     });
 
     it.each<[string, (id: string) => Promise<unknown>]>([
-      ['rotated', (id) => identity.keys.rotateKey(stage.createCommand(), EVERY_KEY, id, 60)],
+      ['rotated', (id) => identity.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, id, 60)],
       ['revoked', (id) => stage.revokeKey(identity, { id })],
       ['expired', async () => (stage.now += 10_000)],
     ])('refuses a key that is %s', async (_how, end) => {
       const { id } = await stage.accountKey(identity, 'feed', { expires_at: at(10_000) });
       await end(id);
       const before = await all();
-      expect((await getRefusal(identity.keys.rotateKey(stage.createCommand(), EVERY_KEY, id, 0))).code).toBe(
+      expect((await getRefusal(identity.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, id, 0))).code).toBe(
         'key_not_active',
       );
       expect(await all()).toEqual(before);
@@ -185,12 +187,12 @@ describe('API keys', () => {
       const old = await stage.accountKey(identity);
       const other = await stage.startReplica();
       const outcomes = await Promise.allSettled(
-        [identity, other].map((each) => each.keys.rotateKey(stage.createCommand(), EVERY_KEY, old.id, 0)),
+        [identity, other].map((each) => each.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 0)),
       );
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const keys = await all();
       expect(keys).toHaveLength(2);
-      const now = await identity.keys.getKey(stage.workspace_id, EVERY_KEY, old.id);
+      const now = await identity.keys.getKey(stage.workspace_id, ACCESS_TO_ALL_KEYS, old.id);
       expect(keys.map(({ id }) => id)).toContain(now.rotated_to);
     });
 
@@ -205,9 +207,9 @@ describe('API keys', () => {
         const ending = await stage.startReplica(delayResults(down, stage.storage.documentStore, [last]));
         isDown = true;
         const command = stage.createCommand();
-        await expect(ending.keys.rotateKey(command, EVERY_KEY, old.id, 0)).rejects.toThrow(Unavailable);
-        const first = await identity.keys.rotateKey(command, EVERY_KEY, old.id, 0);
-        const again = await (await stage.startReplica()).keys.rotateKey(command, EVERY_KEY, old.id, 0);
+        await expect(ending.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0)).rejects.toThrow(Unavailable);
+        const first = await identity.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0);
+        const again = await (await stage.startReplica()).keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0);
         expect(again.made).toEqual(first.made);
         expect(await identity.authenticateKey(again.made.key)).toBeDefined();
         expect(await identity.authenticateKey(old.key)).toBeUndefined();
@@ -219,16 +221,21 @@ describe('API keys', () => {
     it('returns the same result again, whatever happened to the old key since', async () => {
       const old = await stage.accountKey(identity);
       const command = stage.createCommand({ if_match: [1] });
-      const first = await identity.keys.rotateKey(command, EVERY_KEY, old.id, 600);
+      const first = await identity.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 600);
       await stage.revokeKey(identity, old);
-      const again = await identity.keys.rotateKey(command, EVERY_KEY, old.id, 600);
+      const again = await identity.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 600);
       expect(again.made).toEqual(first.made);
       expect(await all()).toHaveLength(2);
     });
 
     it('refuses another version than the expected one, and creates nothing', async () => {
       const old = await stage.accountKey(identity);
-      const rotating = identity.keys.rotateKey(stage.createCommand({ if_match: [2, 3] }), EVERY_KEY, old.id, 0);
+      const rotating = identity.keys.rotateKey(
+        stage.createCommand({ if_match: [2, 3] }),
+        ACCESS_TO_ALL_KEYS,
+        old.id,
+        0,
+      );
       expect((await getRefusal(rotating)).code).toBe('precondition_failed');
       expect(await all()).toHaveLength(1);
     });
@@ -244,15 +251,15 @@ describe('API keys', () => {
         await stage.createKey(identity, owner, { name: `key ${index}`, environment: index === 4 ? 'test' : 'live' });
         if (index % 3 !== 0) names.unshift(`key ${index}`);
       }
-      const own: KeyReach = { ...EVERY_KEY, user_id: me, service_accounts: 'none', other_users: false };
+      const own: KeyAccess = { ...ACCESS_TO_ALL_KEYS, user_id: me, service_accounts: 'none', other_users: false };
       expect(await pages(own)).toEqual(names);
       // Includes keys of service accounts, so that no index can select the requested ones.
       expect(await pages({ ...own, service_accounts: 'all' })).toEqual(names);
       expect(await pages({ ...own, environments: ['test'] })).toEqual(['key 4']);
-      expect(await pages(EVERY_KEY)).toHaveLength(9);
+      expect(await pages(ACCESS_TO_ALL_KEYS)).toHaveLength(9);
     });
 
-    async function pages(reach: KeyReach): Promise<readonly string[]> {
+    async function pages(reach: KeyAccess): Promise<readonly string[]> {
       const names: string[] = [];
       let after: readonly string[] | undefined;
       for (;;) {

@@ -21,8 +21,8 @@ import {
   requireVersion,
   type VersionedDocument,
 } from './identity-command.ts';
-import { type KeyReach, getMaxRole, isWithinReach, requireHolder, requireReach } from './principal.ts';
-import { normalizeName, findAll, readNewestPageOfWanted } from './records.ts';
+import { type KeyAccess, getMaxRole, isKeyAccessible, requireRotationAllowed, requireKeyAccess } from './principal.ts';
+import { normalizeName, findAllDocuments, readNewestPageOfWanted } from './records.ts';
 import { deriveBytes, hashKey, deriveId, encodeKey } from './secrets.ts';
 import type { KeyOwners } from './service-accounts.ts';
 
@@ -70,38 +70,38 @@ export class ApiKeys {
    */
   async createKey(
     command: IdentityCommand,
-    reach: KeyReach,
+    reach: KeyAccess,
     request: NewKeyRequest,
   ): Promise<{ readonly before: null; readonly after: NewApiKey }> {
     const { environment, owner, expires_at = null } = request;
     const name = normalizeName(request.name);
     if (hasExpired(expires_at, command.at)) throw immediateExpiryError();
     const { role } = await this.options.owners.requireActiveOwner(command.workspace_id, owner);
-    requireReach(reach, { owner, role, environment });
+    requireKeyAccess(reach, { owner, role, environment });
     const fields = { name, environment, owner, expires_at, max_role: getMaxRole(reach, owner) };
     return { before: null, after: await this.insertKey(command, fields, role, 'Revoke one first.') };
   }
 
   /** Returns the keys that the caller may manage, newest first, including expired and revoked keys. */
-  async listKeys(workspace_id: string, reach: KeyReach, request: PageRequest): Promise<ItemPage<ApiKey>> {
+  async listKeys(workspace_id: string, reach: KeyAccess, request: PageRequest): Promise<ItemPage<ApiKey>> {
     const isOwn = reach.service_accounts === 'none' && !reach.other_users && reach.user_id !== null;
     const filter = { workspace_id, ...(isOwn && { owner_id: reach.user_id }) };
     return readNewestPageOfWanted(this.documents, filter, request, async (documents) =>
-      (await this.toKeysWithRoles(documents)).filter((key) => isWithinReach(reach, key)),
+      (await this.toKeysWithRoles(documents)).filter((key) => isKeyAccessible(reach, key)),
     );
   }
 
   /** Returns all keys of the workspace, oldest first, including expired and revoked keys. */
-  async listAll(workspace_id: string): Promise<readonly ApiKey[]> {
-    return this.toKeysWithRoles(await findAll(this.documents, { workspace_id }, ['created_at', 'id']));
+  async listWorkspaceKeys(workspace_id: string): Promise<readonly ApiKey[]> {
+    return this.toKeysWithRoles(await findAllDocuments(this.documents, { workspace_id }, ['created_at', 'id']));
   }
 
   /** @throws DomainError `not_found`, also for a key out of reach */
-  async getKey(workspace_id: string, reach: KeyReach, id: string): Promise<ApiKey> {
+  async getKey(workspace_id: string, reach: KeyAccess, id: string): Promise<ApiKey> {
     const document = await this.documents.get(id);
     if (document?.workspace_id !== workspace_id) throw notFoundError(KEY_NOUN);
     const [key] = await this.toKeysWithRoles([document]);
-    if (!key || !isWithinReach(reach, key)) throw notFoundError(KEY_NOUN);
+    if (!key || !isKeyAccessible(reach, key)) throw notFoundError(KEY_NOUN);
     return key;
   }
 
@@ -110,7 +110,7 @@ export class ApiKeys {
    * changes nothing.
    * @throws DomainError `not_found`, also for a key out of reach; `precondition_failed`
    */
-  async revokeKey(command: IdentityCommand, reach: KeyReach, id: string): Promise<ChangeResult<ApiKey>> {
+  async revokeKey(command: IdentityCommand, reach: KeyAccess, id: string): Promise<ChangeResult<ApiKey>> {
     const { role } = await this.getKey(command.workspace_id, reach, id);
     return this.changeKey(command, id, role, ({ revoked_at }) =>
       revoked_at === null ? { revoked_at: command.at } : {},
@@ -119,7 +119,7 @@ export class ApiKeys {
 
   /** Returns the ids of the valid keys of an owner, and of those that an earlier attempt of the command revoked. */
   async listRevocableIds({ id, at, workspace_id }: IdentityCommand, owner_id: string): Promise<readonly string[]> {
-    const keys = await findAll(this.documents, { workspace_id, owner_id }, ['created_at', 'id']);
+    const keys = await findAllDocuments(this.documents, { workspace_id, owner_id }, ['created_at', 'id']);
     const isValid = ({ revoked_at, expires_at }: ApiKeyDocument) => revoked_at === null && !hasExpired(expires_at, at);
     return keys.filter((key) => isValid(key) || key.changed_by === id).map((key) => key.id);
   }
@@ -134,10 +134,10 @@ export class ApiKeys {
    *   expired; `precondition_failed`; `user_not_active`; `permission_denied` for a key of another user;
    *   `too_many_keys` if both keys would be valid during the grace period
    */
-  async rotateKey(command: IdentityCommand, reach: KeyReach, id: string, grace_seconds: number): Promise<RotatedKey> {
+  async rotateKey(command: IdentityCommand, reach: KeyAccess, id: string, grace_seconds: number): Promise<RotatedKey> {
     const { if_match: _, ...unconditional } = command;
     const old = await this.getKey(command.workspace_id, reach, id);
-    requireHolder(reach, old);
+    requireRotationAllowed(reach, old);
     const rotated_to = deriveId('key', command.id);
     const isDone = (present: Pick<ApiKey, 'rotated_to'>) => present.rotated_to === rotated_to;
     const requireRotatable = (present: ApiKey) => {

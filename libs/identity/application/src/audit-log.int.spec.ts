@@ -39,7 +39,7 @@ describe('the audit log', () => {
     ...fields,
   });
   const done = async (fields: Partial<AuditedCommand> = {}) => {
-    await log.completeEntry(await log.beginEntry(command(fields)), null, {});
+    await log.completeAuditEntry(await log.beginAuditEntry(command(fields)), null, {});
   };
   const list = async (filter: Parameters<AuditLog['listEntries']>[1]['filter'] = {}, workspace = 'wsp_1') =>
     (await log.listEntries(workspace, { filter, limit: 50 })).items;
@@ -47,7 +47,7 @@ describe('the audit log', () => {
   it("lists changes with their actors, under the actors' present names", async () => {
     const given = command({ type: 'api_key.created', target_id: null });
     const changes = { name: { from: null, to: 'TMS' } };
-    await log.completeEntry(await log.beginEntry(given), 'key_7', changes);
+    await log.completeAuditEntry(await log.beginAuditEntry(given), 'key_7', changes);
     const { command_id: _, workspace_id: __, target_id: ___, ...told } = given;
     const entry = { ...told, id: expect.stringMatching(/^aud_[a-z2-7]{26}$/), changes, outcome: 'done' };
     const target = { type: 'api_key', id: 'key_7' };
@@ -60,28 +60,28 @@ describe('the audit log', () => {
 
   it('has an entry before a change begins, with the outcome unknown until a repeat completes it', async () => {
     const given = command();
-    await log.beginEntry(given);
+    await log.beginAuditEntry(given);
     // The process ends here.
     expect(await list()).toEqual([expect.objectContaining({ outcome: 'unknown', changes: {} })]);
 
-    const repeated = await log.beginEntry({ ...given, request_id: 'req_2' });
+    const repeated = await log.beginAuditEntry({ ...given, request_id: 'req_2' });
     expect(repeated.isRepeated).toBe(true);
-    await log.completeEntry(repeated, null, { status: { from: 'active', to: 'revoked' } });
+    await log.completeAuditEntry(repeated, null, { status: { from: 'active', to: 'revoked' } });
     const entry = { outcome: 'done', request_id: 'req_1', changes: { status: { from: 'active', to: 'revoked' } } };
     expect(await list()).toEqual([expect.objectContaining(entry)]);
 
     // A further repeat does not discard known data.
-    await log.completeEntry(await log.beginEntry(given), null, {});
+    await log.completeAuditEntry(await log.beginAuditEntry(given), null, {});
     expect(await list()).toEqual([expect.objectContaining(entry)]);
   });
 
   it('has no entry for a refusal, unless an earlier attempt may have changed something', async () => {
     const refused = command();
-    await log.withdrawEntry(await log.beginEntry(refused));
+    await log.withdrawEntry(await log.beginAuditEntry(refused));
     expect(await list()).toEqual([]);
 
-    await log.beginEntry(refused);
-    await log.withdrawEntry(await log.beginEntry(refused));
+    await log.beginAuditEntry(refused);
+    await log.withdrawEntry(await log.beginAuditEntry(refused));
     expect(await list()).toEqual([expect.objectContaining({ outcome: 'unknown' })]);
   });
 

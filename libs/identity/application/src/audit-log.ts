@@ -86,11 +86,11 @@ export class AuditLog {
   }
 
   /** Stores the entry before the change begins. @throws Unavailable */
-  async beginEntry({ command_id, type, target_id, actor, ...known }: AuditedCommand): Promise<OpenAuditEntry> {
+  async beginAuditEntry({ command_id, type, target_id, actor, ...known }: AuditedCommand): Promise<OpenAuditEntry> {
     const id = deriveId('aud', command_id);
     const target = { type: type.split('.', 1)[0] ?? type, id: target_id };
     const [workspace, by] = [known.workspace_id, actor.id];
-    const filters: readonly ListName[] = [{}, { actor: by }, { type }, { actor: by, type }];
+    const filters: readonly AuditListFilter[] = [{}, { actor: by }, { type }, { actor: by, type }];
     const isNew = await this.documents.insert({
       ...known,
       id,
@@ -105,7 +105,7 @@ export class AuditLog {
   }
 
   /** Completes the entry after the change. An entry that is already complete stays unchanged. @throws Unavailable */
-  async completeEntry(
+  async completeAuditEntry(
     { id, workspace_id }: OpenAuditEntry,
     target_id: string | null,
     changes: AuditedChanges,
@@ -186,7 +186,7 @@ export class AuditLog {
 }
 
 /** Actor and type of the entries of a stored list; absent for all. */
-interface ListName {
+interface AuditListFilter {
   readonly actor?: string | undefined;
   readonly type?: AuditType | undefined;
 }
@@ -195,7 +195,7 @@ function compareNewestFirst(one: AuditDocument, other: AuditDocument): number {
   return `${one.at} ${one.id}` < `${other.at} ${other.id}` ? 1 : -1;
 }
 
-function composeListName(workspaceId: string, { actor, type }: ListName): string {
+function composeListName(workspaceId: string, { actor, type }: AuditListFilter): string {
   return [workspaceId, actor ?? '', type ?? ''].join(' ');
 }
 
@@ -229,7 +229,7 @@ export function createIdentitySweeper(parts: IdentitySweeperDependencies): Leade
     description: 'deleting ended sessions and old audit entries',
     intervalMs: everyMs,
     async round(ending) {
-      await identity.sessions.deleteEnded(clock(), ending, pace);
+      await identity.sessions.deleteEndedSessions(clock(), ending, pace);
       await identity.auditLog.deleteExpired(clock(), ending, pace);
     },
   });

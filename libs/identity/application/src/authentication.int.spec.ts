@@ -3,7 +3,7 @@ import { Unavailable } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
 import { Stage } from '../test/stage.ts';
 import { delayResults } from '../test/storage.ts';
-import { EVERY_KEY, getPermissions } from './index.ts';
+import { ACCESS_TO_ALL_KEYS, getPermissions } from './index.ts';
 import type { Identity } from './index.ts';
 
 /** State before a change: the permissions of an operator. */
@@ -22,7 +22,7 @@ const CHANGES: readonly Change[] = [
   [
     'a key that is rotated without a grace',
     'service_account',
-    ({ here, stage, key }) => here.keys.rotateKey(stage.createCommand(), EVERY_KEY, key.id, 0),
+    ({ here, stage, key }) => here.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, key.id, 0),
   ],
   [
     'a user whose role is changed',

@@ -98,7 +98,7 @@ export class KeyAuthentication {
    */
   async authenticateKey(key: string): Promise<Principal | undefined> {
     if (!looksLikeKey(key)) return undefined;
-    const known = await this.#cache.findCredential(hashKey(key), (hash) => this.#lookUp(hash));
+    const known = await this.#cache.findCredential(hashKey(key), (hash) => this.#findKey(hash));
     return known?.principal;
   }
 
@@ -116,13 +116,13 @@ export class KeyAuthentication {
     return this.#writes.waitForWrites();
   }
 
-  async #lookUp(hash: string): Promise<KnownKey | undefined> {
+  async #findKey(hash: string): Promise<KnownKey | undefined> {
     const [key] = await this.options.keys.find({ filter: { hash }, limit: 1 });
     if (!key || key.revoked_at !== null) return undefined;
     const owner = await this.options.owners.getOwner(key.owner);
     if (owner?.status !== 'active') return undefined;
     const { expires_at: ends_at } = toApiKey(key, owner.role);
-    if (!hasExpired(ends_at, this.options.clock().toISOString())) this.#noteUse(key);
+    if (!hasExpired(ends_at, this.options.clock().toISOString())) this.#recordUse(key);
     return { principal: createPrincipal(key, owner.role), owner_id: key.owner.id, ends_at };
   }
 
@@ -130,7 +130,7 @@ export class KeyAuthentication {
    * Sets `last_used_at` in the background, at most once a minute. Only look-ups record a use, because a key in use is
    * looked up every few seconds. If several replicas record the same use, one of them writes.
    */
-  #noteUse({ id, last_used_at }: ApiKeyDocument): void {
+  #recordUse({ id, last_used_at }: ApiKeyDocument): void {
     const now = this.options.clock();
     if (last_used_at !== null && now.getTime() - Date.parse(last_used_at) < USE_RECORD_INTERVAL_MS) return;
     const filter = { id, last_used_at, revoked_at: null };
@@ -176,7 +176,7 @@ export class SessionAuthentication {
    */
   async authenticateSession(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
     if (!looksLikeToken(token)) return undefined;
-    const known = await this.#cache.findCredential(hashKey(token), (hash) => this.#lookUp(hash));
+    const known = await this.#cache.findCredential(hashKey(token), (hash) => this.#findSession(hash));
     if (!known) return undefined;
     const { id, owner_id, workspace_id, role } = known;
     const permissions = getPermissions(role, environment);
@@ -198,19 +198,19 @@ export class SessionAuthentication {
     return this.#writes.waitForWrites();
   }
 
-  async #lookUp(hash: string): Promise<KnownSession | undefined> {
+  async #findSession(hash: string): Promise<KnownSession | undefined> {
     const [session] = await this.options.sessions.documents.find({ filter: { hash }, limit: 1 });
     const now = this.options.clock().toISOString();
     if (!session || session.ends_at <= now) return undefined;
     const user = await this.options.users.get(session.user_id);
     if (user?.status !== 'active' || !isValidInEpoch(session, user)) return undefined;
-    this.#noteUse(session, user, now);
+    this.#recordUse(session, user, now);
     const { id, workspace_id, ends_at } = session;
     return { id, workspace_id, owner_id: user.id, role: user.role, ends_at };
   }
 
   /** Sets `last_seen_at` in the background, at most once a minute: a session in use is looked up every few seconds. */
-  #noteUse(session: SessionDocument, user: UserDocument, now: Timestamp): void {
+  #recordUse(session: SessionDocument, user: UserDocument, now: Timestamp): void {
     const isDue = (seen: Timestamp | null) =>
       seen === null || Date.parse(now) - Date.parse(seen) >= USE_RECORD_INTERVAL_MS;
     const write = (writing: Promise<unknown>) => this.#writes.addWrite(writing, { session_id: session.id });
@@ -275,7 +275,7 @@ export class CredentialCache<T extends KnownCredential> {
   async findCredential(hash: string, lookUp: (hash: string) => Promise<T | undefined>): Promise<T | undefined> {
     const found = await this.#recent.lookUp(hash, lookUp);
     // Check the expiry again, because a credential can expire while it is cached.
-    return found && this.#hasEnded(found) ? undefined : found;
+    return found && this.#hasExpired(found) ? undefined : found;
   }
 
   forgetCredential(hash: string): void {
@@ -284,10 +284,10 @@ export class CredentialCache<T extends KnownCredential> {
 
   /** Removes all credentials of a user or service account from the cache, and all hashes that were not found. */
   forgetOwner(ownerId: string): void {
-    this.#recent.removeMatching(({ owner_id }) => owner_id === ownerId);
+    this.#recent.removeMatchingValues(({ owner_id }) => owner_id === ownerId);
   }
 
-  #hasEnded({ ends_at }: T): boolean {
+  #hasExpired({ ends_at }: T): boolean {
     return ends_at !== null && this.options.clock().toISOString() >= ends_at;
   }
 }

@@ -37,7 +37,7 @@ const FIRST_ADMIN_ACTOR: Actor = { type: 'system', id: 'first_admin' };
 
 interface FirstAdminOptions {
   readonly passwords: Passwords;
-  readonly auditLog: Pick<AuditLog, 'beginEntry' | 'completeEntry' | 'withdrawEntry'>;
+  readonly auditLog: Pick<AuditLog, 'beginAuditEntry' | 'completeAuditEntry' | 'withdrawEntry'>;
   readonly clock: Clock;
   /** Secret from which the token of the link derives. */
   readonly secret: Uint8Array;
@@ -61,7 +61,7 @@ export class FirstAdmin {
   }
 
   /** Returns true if the workspace has no admin yet. */
-  async isMissing(): Promise<boolean> {
+  async isAdminMissing(): Promise<boolean> {
     return !(await this.store.admins.hasActiveAdmin(this.options.workspace_id));
   }
 
@@ -98,7 +98,7 @@ export class FirstAdmin {
     const { workspace_id, clock, auditLog } = this.options;
     if (await this.store.admins.hasActiveAdmin(workspace_id)) return undefined;
     const command = { id: FIRST_START_COMMAND_ID, at: clock().toISOString() };
-    const entry = await auditLog.beginEntry({
+    const entry = await auditLog.beginAuditEntry({
       command_id: command.id,
       at: command.at,
       workspace_id,
@@ -112,7 +112,7 @@ export class FirstAdmin {
       const { after } = await this.#createAdmin(command, { email, password, name: null });
       const changes = { email: after.email, role: after.role, status: after.status };
       const fields = Object.entries(changes).map(([field, to]) => [field, { from: null, to }]);
-      await auditLog.completeEntry(entry, after.id, Object.fromEntries(fields));
+      await auditLog.completeAuditEntry(entry, after.id, Object.fromEntries(fields));
       return after;
     } catch (error) {
       if (error instanceof DomainError) await auditLog.withdrawEntry(entry);

@@ -4,7 +4,7 @@ import type { ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { delayResults, openStorage } from '../test/storage.ts';
 import type { Storage } from '../test/storage.ts';
-import { EVERY_KEY, Identity, getPermissions } from './index.ts';
+import { ACCESS_TO_ALL_KEYS, Identity, getPermissions } from './index.ts';
 import type { IdentityCommand } from './index.ts';
 
 const START = Date.parse('2026-03-01T12:00:00.000Z');
@@ -59,10 +59,10 @@ describe('identity', () => {
     const asked = command(workspace_id);
     const account = await identity.serviceAccounts.createAccount(asked, { name, role });
     const owner = { type: 'service_account', id: account.after.id } as const;
-    return (await identity.keys.createKey(asked, EVERY_KEY, { name, environment, owner })).after;
+    return (await identity.keys.createKey(asked, ACCESS_TO_ALL_KEYS, { name, environment, owner })).after;
   }
   async function revoke(identity: Identity, workspace_id: string, id: string): Promise<ApiKey> {
-    return (await identity.keys.revokeKey(command(workspace_id), EVERY_KEY, id)).after;
+    return (await identity.keys.revokeKey(command(workspace_id), ACCESS_TO_ALL_KEYS, id)).after;
   }
   async function refusal(outcome: Promise<unknown>): Promise<DomainError> {
     const error = await outcome.then(
@@ -175,7 +175,7 @@ describe('identity', () => {
       const secret = created.key.slice('sk_live_'.length);
       await identity.authenticateKey(created.key);
       await identity.close();
-      const list = await identity.keys.listAll(created.workspace_id);
+      const list = await identity.keys.listWorkspaceKeys(created.workspace_id);
       const revoked = await revoke(identity, created.workspace_id, created.id);
       const shown = [JSON.stringify(list), JSON.stringify(revoked), logged.join('\n')];
       for (const text of [...shown, await storage.readStoredBytes()]) {
@@ -199,10 +199,10 @@ describe('identity', () => {
         if (index === 1) await revoke(identity, mine, id);
         names.push(name);
       }
-      const list = await identity.keys.listAll(mine);
+      const list = await identity.keys.listWorkspaceKeys(mine);
       expect(list.map(({ name }) => name)).toEqual(['key 0', 'key 1', 'key 3', 'key 4']);
       expect(list.map(({ revoked_at }) => revoked_at !== null)).toEqual([false, true, false, false]);
-      expect((await identity.keys.listAll(other)).map(({ name }) => name)).toEqual(['key 2']);
+      expect((await identity.keys.listWorkspaceKeys(other)).map(({ name }) => name)).toEqual(['key 2']);
     });
 
     it('refuse an invalid name', async () => {
@@ -210,7 +210,7 @@ describe('identity', () => {
       const workspace_id = await workspaceId(identity);
       const error = await refusal(keyIn(identity, workspace_id, { name: '' }));
       expect(error).toMatchObject({ code: 'validation_failed', details: [{ param: 'name', code: 'required' }] });
-      expect(await identity.keys.listAll(workspace_id)).toEqual([]);
+      expect(await identity.keys.listWorkspaceKeys(workspace_id)).toEqual([]);
     });
   });
 
@@ -289,7 +289,7 @@ describe('identity', () => {
       const { key, workspace_id } = await newKey(identity);
       const lastUse = async () => {
         await identity.close();
-        return (await identity.keys.listAll(workspace_id))[0]?.last_used_at;
+        return (await identity.keys.listWorkspaceKeys(workspace_id))[0]?.last_used_at;
       };
       expect(await lastUse()).toBeNull();
       await identity.authenticateKey(key);
@@ -309,7 +309,7 @@ describe('identity', () => {
       await there.close();
       now += 10_000;
       expect(await there.authenticateKey(key)).toBeUndefined();
-      expect((await there.keys.listAll(workspace_id))[0]?.revoked_at).toBe('2026-03-01T12:00:00.000Z');
+      expect((await there.keys.listWorkspaceKeys(workspace_id))[0]?.revoked_at).toBe('2026-03-01T12:00:00.000Z');
     });
   });
 

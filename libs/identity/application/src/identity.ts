@@ -13,7 +13,7 @@ import type { PasswordsOptions } from './passwords.ts';
 import { deriveId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 import { Sessions } from './sessions.ts';
-import type { BegunSession, SessionDocument } from './sessions.ts';
+import type { StartedSession, SessionDocument } from './sessions.ts';
 import { SignIn, type SignInCommand, type SignInRequest, UserPasswords } from './sign-in.ts';
 import { UserStore } from './user-store.ts';
 import { Users } from './users.ts';
@@ -153,7 +153,7 @@ export class Identity {
   }
 
   /** Begins a session: see {@link SignIn}. @throws DomainError `invalid_credentials`; Busy, Unavailable */
-  signIn(command: SignInCommand, request: SignInRequest): Promise<BegunSession> {
+  signIn(command: SignInCommand, request: SignInRequest): Promise<StartedSession> {
     return this.#parts.signIn.signIn(command, request);
   }
 

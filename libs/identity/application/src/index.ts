@@ -12,14 +12,14 @@ export { MAX_EMAIL_LENGTH, describeEmailFault, foldEmail } from './user-store.ts
 export type { FirstAdmin } from './first-admin.ts';
 export type { ChangeResult, IdentityCommand } from './identity-command.ts';
 export { Identity, type IdentityOptions } from './identity.ts';
-export { EVERY_KEY, getKeyReach, type KeyReach, getPermissions } from './principal.ts';
+export { ACCESS_TO_ALL_KEYS, getKeyReach, type KeyAccess, getPermissions } from './principal.ts';
 export type { LinkCommand, LinkDetails, LinkHolder, LinkUse, OneTimeLink } from './secrets.ts';
 export type { OneTimeLinks } from './one-time-links.ts';
 export type { PasswordClient } from './password-queue.ts';
 export { describePasswordFault, isPasswordsBusy, type PasswordsOptions } from './passwords.ts';
 export { describeNameFault } from './records.ts';
 export type { ServiceAccounts } from './service-accounts.ts';
-export type { BegunSession, Sessions } from './sessions.ts';
+export type { StartedSession, Sessions } from './sessions.ts';
 export type { SignInCommand, SignInRequest, PasswordChange, UserPasswords } from './sign-in.ts';
 export type { ChangedWithLink, NewUser, UserChanges, Users } from './users.ts';
 export { DEFAULT_WORKSPACE, type Workspaces } from './workspaces.ts';

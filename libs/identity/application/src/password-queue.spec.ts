@@ -13,7 +13,7 @@ describe('the places of a queue of 100', () => {
   const fill = (client: (n: number) => PasswordClient): number => {
     for (let n = 0; ; n += 1) {
       try {
-        queue.takePlace(client(n));
+        queue.takeQueuePlace(client(n));
       } catch (error) {
         expect(error).toBeInstanceOf(Busy);
         return n;
@@ -38,8 +38,8 @@ describe('the places of a queue of 100', () => {
   });
 
   it('are free again for others after they were left', () => {
-    const places = Array.from({ length: 10 }, () => queue.takePlace(stranger('2001:db8:1', '2001:db8:1:0')));
-    expect(() => queue.takePlace(stranger('2001:db8:1', '2001:db8:1:0'))).toThrow(Busy);
+    const places = Array.from({ length: 10 }, () => queue.takeQueuePlace(stranger('2001:db8:1', '2001:db8:1:0')));
+    expect(() => queue.takeQueuePlace(stranger('2001:db8:1', '2001:db8:1:0'))).toThrow(Busy);
     for (const place of places) queue.releasePlace(place);
     expect(fill(() => stranger('2001:db8:1', '2001:db8:1:0'))).toBe(10);
     expect(fill((n) => stranger(`203.0.${n}`))).toBe(70);
@@ -51,15 +51,17 @@ describe('the turns', () => {
     const queue = new PasswordQueue(100);
     const done: string[] = [];
     let underWay = 0;
-    const compute = (name: string, place: ReturnType<PasswordQueue['takePlace']>) =>
-      queue.computeInTurn(place, async () => {
+    const compute = (name: string, place: ReturnType<PasswordQueue['takeQueuePlace']>) =>
+      queue.computeHashInTurn(place, async () => {
         expect((underWay += 1)).toBe(1);
         await new Promise(setImmediate);
         underWay -= 1;
         done.push(name);
       });
-    const all = ['a', 'a', 'a', 'b', 'b', 'c'].map((network) => compute(network, queue.takePlace(stranger(network))));
-    const jo = queue.takePlace(user('jo'));
+    const all = ['a', 'a', 'a', 'b', 'b', 'c'].map((network) =>
+      compute(network, queue.takeQueuePlace(stranger(network))),
+    );
+    const jo = queue.takeQueuePlace(user('jo'));
     all.push(compute('jo', jo), compute('jo', jo));
     await Promise.all(all);
     expect(done).toEqual(['a', 'jo', 'jo', 'a', 'b', 'c', 'a', 'b']);
@@ -74,8 +76,8 @@ describe('the turns', () => {
     let isDone = false;
     const signInRepeatedly = async (network: string) => {
       while (!isDone && hashesOfOthers < 100) {
-        const place = queue.takePlace(stranger(network));
-        await queue.computeInTurn(place, async () => {
+        const place = queue.takeQueuePlace(stranger(network));
+        await queue.computeHashInTurn(place, async () => {
           hashesOfOthers += 1;
           await new Promise(setImmediate);
         });
@@ -83,8 +85,8 @@ describe('the turns', () => {
       }
     };
     const others = ['a', 'b', 'c'].map(signInRepeatedly);
-    const place = queue.takePlace(client);
-    for (let n = 0; n < 3; n += 1) await queue.computeInTurn(place, () => Promise.resolve());
+    const place = queue.takeQueuePlace(client);
+    for (let n = 0; n < 3; n += 1) await queue.computeHashInTurn(place, () => Promise.resolve());
     isDone = true;
     await Promise.all(others);
     expect(hashesOfOthers).toBeLessThan(20);
@@ -92,11 +94,11 @@ describe('the turns', () => {
 
   it('continue after a hash that failed', async () => {
     const queue = new PasswordQueue(10);
-    const place = queue.takePlace(user('jo'));
-    const failed = queue.computeInTurn(place, () => {
+    const place = queue.takeQueuePlace(user('jo'));
+    const failed = queue.computeHashInTurn(place, () => {
       throw new Error('no memory');
     });
     await expect(failed).rejects.toThrow('no memory');
-    expect(await queue.computeInTurn(place, () => Promise.resolve('done'))).toBe('done');
+    expect(await queue.computeHashInTurn(place, () => Promise.resolve('done'))).toBe('done');
   });
 });

@@ -54,7 +54,7 @@ export class PasswordQueue {
   }
 
   /** Takes a place until {@link releasePlace}. Costs nothing if it is refused. @throws Busy */
-  takePlace(client: PasswordClient): PasswordQueuePlace {
+  takeQueuePlace(client: PasswordClient): PasswordQueuePlace {
     const { shares, isKnown } = client;
     const isFull = this.#places >= this.#maxPlaces || (!isKnown && this.#strangers >= this.#maxStrangers);
     const isShareFull = shares.some((share, n) => (this.#groups.get(share)?.places ?? 0) >= (this.#maxOfShare[n] ?? 0));
@@ -79,7 +79,7 @@ export class PasswordQueue {
   }
 
   /** Computes a hash when it is the turn of the place. */
-  computeInTurn<T>({ client: { isKnown }, group }: PasswordQueuePlace, work: () => Promise<T>): Promise<T> {
+  computeHashInTurn<T>({ client: { isKnown }, group }: PasswordQueuePlace, work: () => Promise<T>): Promise<T> {
     // Strangers wait for the next round, because a round that accepts new networks might never end.
     const earliest = isKnown ? this.#round : this.#round + 1;
     group.round = Math.max(earliest, group.round + 1);

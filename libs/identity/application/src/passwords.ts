@@ -43,7 +43,7 @@ export class Passwords {
    * @throws Busy if the queue, or the client's share of it, is full; `use` is not called then
    */
   async runInQueue<T>(client: PasswordClient, use: (place: PasswordQueuePlace) => Promise<T>): Promise<T> {
-    const place = this.#queue.takePlace(client);
+    const place = this.#queue.takeQueuePlace(client);
     try {
       return await use(place);
     } finally {
@@ -93,7 +93,7 @@ export class Passwords {
     const { password, cost, salt } = input;
     // Text that is too long for a password is not normalised: it may be a megabyte.
     const text = exceedsMaxLength(password) ? '' : normalizePassword(password);
-    return this.#queue.computeInTurn(place, () => this.#derive(text, cost, salt));
+    return this.#queue.computeHashInTurn(place, () => this.#derive(text, cost, salt));
   }
 }
 

@@ -57,7 +57,7 @@ export function getKeyPermissions(
 }
 
 /** The keys of a workspace that a caller can see and manage. All other keys are `not_found` for the caller. */
-export interface KeyReach {
+export interface KeyAccess {
   /** Id of the calling user; null for a service account. */
   readonly user_id: string | null;
   readonly service_accounts: 'none' | 'all_but_admins' | 'all';
@@ -67,7 +67,7 @@ export interface KeyReach {
 }
 
 /** The reach of the operators of the system: every key. */
-export const EVERY_KEY: KeyReach = {
+export const ACCESS_TO_ALL_KEYS: KeyAccess = {
   user_id: null,
   service_accounts: 'all',
   other_users: true,
@@ -79,7 +79,7 @@ export const EVERY_KEY: KeyReach = {
  * request. A test key can manage only test keys: test keys are stored in more places and must not give access to real
  * data.
  */
-export function getKeyReach(principal: Principal): KeyReach {
+export function getKeyReach(principal: Principal): KeyAccess {
   const { permissions, actor, type, environment } = principal;
   const isAdmin = permissions.has('workspace:admin');
   const managesAccounts = permissions.has('keys:manage');
@@ -95,7 +95,7 @@ export function getKeyReach(principal: Principal): KeyReach {
 type ReachedKey = Pick<ApiKey, 'owner' | 'role' | 'environment'>;
 
 /** Returns true if the key is within reach. */
-export function isWithinReach(reach: KeyReach, { owner, role, environment }: ReachedKey): boolean {
+export function isKeyAccessible(reach: KeyAccess, { owner, role, environment }: ReachedKey): boolean {
   if (!reach.environments.includes(environment)) return false;
   if (owner.type === 'user') return owner.id === reach.user_id || reach.other_users;
   return reachesServiceAccount(reach, role);
@@ -106,7 +106,7 @@ export function isWithinReach(reach: KeyReach, { owner, role, environment }: Rea
  * account does not give the key rights that its creator never had. Null for no limit: keys of users, and keys that an
  * admin creates.
  */
-export function getMaxRole({ service_accounts }: KeyReach, owner: KeyOwner): Role | null {
+export function getMaxRole({ service_accounts }: KeyAccess, owner: KeyOwner): Role | null {
   // Only developers and admins have the permission keys:manage.
   return owner.type === 'user' || service_accounts === 'all' ? null : 'developer';
 }
@@ -116,7 +116,7 @@ export function getMaxRole({ service_accounts }: KeyReach, owner: KeyOwner): Rol
  * a caller who may create such a key. Other callers may revoke the key.
  * @throws DomainError `permission_denied`
  */
-export function requireHolder(reach: KeyReach, key: ReachedKey): void {
+export function requireRotationAllowed(reach: KeyAccess, key: ReachedKey): void {
   if (key.owner.type === 'user' && key.owner.id !== reach.user_id) {
     throw new DomainError('permission_denied', 'Only the user who owns the key may rotate it. You can revoke it.');
   }
@@ -124,28 +124,28 @@ export function requireHolder(reach: KeyReach, key: ReachedKey): void {
 }
 
 /** @throws DomainError `permission_denied` */
-export function requireReach(reach: KeyReach, key: ReachedKey): void {
-  if (!isWithinReach(reach, key)) {
-    throw new DomainError('permission_denied', describeMissing(reach, key.owner, key.environment));
+export function requireKeyAccess(reach: KeyAccess, key: ReachedKey): void {
+  if (!isKeyAccessible(reach, key)) {
+    throw new DomainError('permission_denied', describeMissingKeyAccess(reach, key.owner, key.environment));
   }
   requireRole(reach, key);
 }
 
 /** @throws DomainError `permission_denied` if a service account with the role may do more than the caller */
-function requireRole(reach: KeyReach, { owner, role, environment }: ReachedKey): void {
+function requireRole(reach: KeyAccess, { owner, role, environment }: ReachedKey): void {
   const limited = getKeyPermissions(role, { environment, max_role: getMaxRole(reach, owner) });
   if (limited.size === getPermissions(role, environment).size) return;
   const message = `The role ${role} of the service account exceeds yours in the environment ${environment}: a new key of the account needs the permission workspace:admin.`;
   throw new DomainError('permission_denied', message);
 }
 
-function describeMissing(reach: KeyReach, owner: KeyOwner, environment: Environment): string {
+function describeMissingKeyAccess(reach: KeyAccess, owner: KeyOwner, environment: Environment): string {
   if (!reach.environments.includes(environment)) return 'A test key can create only test keys.';
   if (owner.type === 'user') return 'Only the user can create keys for that user.';
   if (reach.service_accounts === 'none') return 'Creating keys of service accounts needs the permission keys:manage.';
   return 'Creating keys of a service account with the role admin needs the permission workspace:admin.';
 }
 
-function reachesServiceAccount({ service_accounts }: KeyReach, role: Role): boolean {
+function reachesServiceAccount({ service_accounts }: KeyAccess, role: Role): boolean {
   return service_accounts === 'all' || (service_accounts === 'all_but_admins' && role !== 'admin');
 }

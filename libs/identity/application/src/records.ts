@@ -1,7 +1,7 @@
 import { DomainError, type FieldError, type ItemPage, type PageRequest } from '@tracking/contracts';
 import type { Collection, Document, Filter, Scalar } from '@tracking/ports';
 
-const MAX_LENGTH = 100;
+const MAX_NAME_LENGTH = 100;
 
 /** Message for text with {@link hasHiddenCharacters}. */
 export const HIDDEN_CHARACTERS_MESSAGE = 'Must not contain control, invisible or direction characters.';
@@ -31,8 +31,8 @@ export function normalizeName(text: string): string {
 export function describeNameFault(text: string): Fault | undefined {
   const name = text.trim().normalize('NFC');
   if (name === '') return { code: 'required', message: 'Must not be blank.' };
-  if ([...name].length > MAX_LENGTH)
-    return { code: 'too_long', message: `Must have at most ${MAX_LENGTH} characters.` };
+  if ([...name].length > MAX_NAME_LENGTH)
+    return { code: 'too_long', message: `Must have at most ${MAX_NAME_LENGTH} characters.` };
   return hasHiddenCharacters(name) ? { code: 'invalid_value', message: HIDDEN_CHARACTERS_MESSAGE } : undefined;
 }
 
@@ -92,7 +92,7 @@ const ITEMS_PER_READ = 500;
  * Returns every matching document, sorted by fields of which the last is `id`. For small collections that people fill
  * by hand: workspaces, keys.
  */
-export async function findAll<T extends Document>(
+export async function findAllDocuments<T extends Document>(
   collection: Collection<T>,
   filter: Filter,
   sortedBy: readonly (keyof T & string)[],

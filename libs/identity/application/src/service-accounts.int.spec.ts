@@ -12,7 +12,7 @@ describe('service accounts', () => {
     identity = await stage.startReplica();
   });
   afterAll(() => stage.close());
-  beforeEach(() => stage.enterWorkspace(identity));
+  beforeEach(() => stage.startWorkspace(identity));
 
   it('are created once, however often the command is repeated', async () => {
     const command = stage.createCommand();

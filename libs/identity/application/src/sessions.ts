@@ -41,7 +41,7 @@ export interface SignInOrigin {
   readonly user_agent: string | undefined;
 }
 
-export interface BegunSession {
+export interface StartedSession {
   readonly session: SessionDocument;
   /** Token for the cookie. It is not stored. */
   readonly token: string;
@@ -73,7 +73,7 @@ export class Sessions {
     command: { readonly id: string; readonly at: Timestamp },
     owner: SessionOwner,
     { address, user_agent }: SignInOrigin,
-  ): Promise<BegunSession> {
+  ): Promise<StartedSession> {
     const token = this.#createToken(command);
     const expires_at = addMs(command.at, MAX_AGE_MS);
     const session: SessionDocument = {
@@ -130,7 +130,7 @@ export class Sessions {
   async renewSession(
     command: { readonly id: string },
     { id, epoch }: { readonly id: string; readonly epoch: number },
-  ): Promise<BegunSession | undefined> {
+  ): Promise<StartedSession | undefined> {
     const present = await this.documents.get(id);
     if (!present || present.epoch === ENDED_EPOCH) return undefined;
     const token = this.#createToken(command);
@@ -155,7 +155,7 @@ export class Sessions {
    * Deletes ended sessions. @param ending stops the deletion early; the next run continues
    * @param pace runs the deletion of each page
    */
-  async deleteEnded(now: Date, ending: AbortSignal, pace: DutyCycle): Promise<void> {
+  async deleteEndedSessions(now: Date, ending: AbortSignal, pace: DutyCycle): Promise<void> {
     while (!ending.aborted && (await pace.runThenRest(() => this.#deleteEndedPage(now), ending)));
   }
 
@@ -219,7 +219,7 @@ const SYSTEM_PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bMac OS X\b|\bMacintosh\b/, 'macOS'],
   [/\bLinux\b/, 'Linux'],
 ];
-const MAX_LENGTH = 50;
+const MAX_DEVICE_CHARS = 50;
 
 /**
  * Describes the client of a session by its `User-Agent`, for people only: for example `Firefox on Windows`, or the first word
@@ -236,5 +236,5 @@ export function describeDevice(userAgent: string | undefined): string {
 
 /** Keeps only plain characters, because a header can hold any bytes. */
 function getFirstWord(userAgent: string): string {
-  return /^[\w.+-]+(?:\/[\w.+-]+)?/.exec(userAgent)?.[0].slice(0, MAX_LENGTH) ?? 'unknown';
+  return /^[\w.+-]+(?:\/[\w.+-]+)?/.exec(userAgent)?.[0].slice(0, MAX_DEVICE_CHARS) ?? 'unknown';
 }

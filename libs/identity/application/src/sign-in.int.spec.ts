@@ -6,7 +6,7 @@ import { eventually, noMetrics, silentLogger } from '@tracking/testing';
 import { openReplicas, getRefusal } from '../test/replicas.ts';
 import { steppingStore } from '../test/stepping-store.ts';
 import { Identity, createIdentitySweeper } from './index.ts';
-import type { BegunSession } from './index.ts';
+import type { StartedSession } from './index.ts';
 import type { UserDocument } from './user-store.ts';
 
 const UNPACED = new DutyCycle({ share: 1 });
@@ -31,9 +31,9 @@ const at = () => new Date(replicas.time.now).toISOString();
 const command = () => ({ id: `sign-in ${(signIns += 1)}`, at: at() });
 const newUser = async (email = 'jo@example.com', role: Role = 'viewer', workspace = 'default', password = PASSWORD) =>
   (await identity.users.createUser(await replicas.command({ workspace }), { email, role, password })).after;
-const signIn = (fields: object = {}, by = identity): Promise<BegunSession> =>
+const signIn = (fields: object = {}, by = identity): Promise<StartedSession> =>
   by.signIn(command(), { email: 'jo@example.com', password: PASSWORD, ...FROM, ...fields });
-const lets = async ({ token }: BegunSession, by = identity) =>
+const lets = async ({ token }: StartedSession, by = identity) =>
   (await by.authenticateSession(token, 'live')) !== undefined;
 /** Advances the clock beyond the time for which look-ups are cached. */
 const lookedUpAgain = () => void (replicas.time.now += 5_000);
@@ -110,7 +110,7 @@ describe('signing in', () => {
     await identity.sessions.endSession(first.session.user_id, first.session.id);
     const third = await identity.signIn(repeated, request);
     expect([await lets(third), await lets(third, await replicas.open())]).toEqual([false, false]);
-    await identity.sessions.deleteEnded(new Date(replicas.time.now), new AbortController().signal, UNPACED);
+    await identity.sessions.deleteEndedSessions(new Date(replicas.time.now), new AbortController().signal, UNPACED);
     const fourth = await identity.signIn(repeated, request);
     expect([await lets(first), await lets(fourth)]).toEqual([false, false]);
     expect((await identity.sessions.listSessions(first.session.user_id, { limit: 10 })).items).toEqual([]);
@@ -228,7 +228,7 @@ describe('a session', () => {
 
   it('is listed for its user, and ended by its user only', async () => {
     const [jo, other] = [await newUser(), await newUser('other@example.com')];
-    const sessions: BegunSession[] = [];
+    const sessions: StartedSession[] = [];
     for (let each = 0; each < 5; each += 1) {
       replicas.time.now += 1_000;
       sessions.push(await signIn());
@@ -248,7 +248,7 @@ describe('a session', () => {
     const rest = await identity.sessions.listSessions(jo.id, { limit: 3, ...(first.next && { after: first.next }) });
     expect([rest.items.map(({ id }) => id), rest.next]).toEqual([ids.slice(3), null]);
 
-    const [ended] = sessions as [BegunSession];
+    const [ended] = sessions as [StartedSession];
     expect(await lets(ended)).toBe(true);
     expect((await getRefusal(identity.sessions.endSession(other.id, ended.session.id))).code).toBe('not_found');
     expect((await getRefusal(identity.sessions.endSession(jo.id, foreign.session.id))).code).toBe('not_found');
@@ -460,7 +460,7 @@ describe('the sweeper', () => {
       [1, false],
     ] as const) {
       replicas.time.now += hours * HOUR_MS;
-      await identity.sessions.deleteEnded(new Date(replicas.time.now), new AbortController().signal, UNPACED);
+      await identity.sessions.deleteEndedSessions(new Date(replicas.time.now), new AbortController().signal, UNPACED);
       expect(await isStored()).toBe(stored);
     }
   });
@@ -471,7 +471,7 @@ describe('the sweeper', () => {
     replicas.time.now += 12 * HOUR_MS;
     const begun = await signIn();
     replicas.time.now += 1;
-    await identity.sessions.deleteEnded(new Date(replicas.time.now), new AbortController().signal, UNPACED);
+    await identity.sessions.deleteEndedSessions(new Date(replicas.time.now), new AbortController().signal, UNPACED);
     const stored = await identity.sessions.documents.getMany([old.session.id, begun.session.id]);
     expect(stored.map(({ id }) => id)).toEqual([begun.session.id]);
     expect((await identity.sessions.listSessions(user.id, { limit: 10 })).items).toHaveLength(1);
@@ -489,7 +489,7 @@ describe('the sweeper', () => {
     const left: number[] = [];
     const rest = async () => void left.push(await documents.count({}));
     const pace = new DutyCycle({ share: 0.2, rest });
-    await identity.sessions.deleteEnded(new Date(replicas.time.now), new AbortController().signal, pace);
+    await identity.sessions.deleteEndedSessions(new Date(replicas.time.now), new AbortController().signal, pace);
     expect(left).toEqual([251, 51, 0]);
   });
 
@@ -499,7 +499,7 @@ describe('the sweeper', () => {
     const { workspace_id } = session;
     const who = { workspace_id, actor: { type: 'user', id: session.user_id }, address: null } as const;
     const change = { command_id: 'x', at: at(), type: 'user.changed', target_id: null, request_id: 'req_1' } as const;
-    await identity.auditLog.beginEntry({ ...who, ...change });
+    await identity.auditLog.beginAuditEntry({ ...who, ...change });
     const page = () => identity.auditLog.listEntries(workspace_id, { filter: {}, limit: 10 });
     expect((await page()).items).toHaveLength(2);
     const leases = new InProcessLeases(1);

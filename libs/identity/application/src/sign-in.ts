@@ -1,11 +1,11 @@
 import { DomainError, type Timestamp, type User } from '@tracking/contracts';
-import { isKnownUndone, type Logger } from '@tracking/ports';
+import { isKnownWithoutEffect, type Logger } from '@tracking/ports';
 import type { AuditLog } from './audit-log.ts';
 import { BackgroundWrites } from './authentication.ts';
 import { type ChangeResult, type IdentityCommand, notFoundError } from './identity-command.ts';
 import type { PasswordClient, PasswordQueuePlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
-import { type BegunSession, describeDevice, type Sessions, type SignInOrigin } from './sessions.ts';
+import { type StartedSession, describeDevice, type Sessions, type SignInOrigin } from './sessions.ts';
 import { toPublicChange, type UserDocument, type UserStore } from './user-store.ts';
 import type { Users } from './users.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -33,7 +33,7 @@ interface SignInDependencies {
   readonly userPasswords: Pick<UserPasswords, 'rehashPassword'>;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
-  readonly auditLog: Pick<AuditLog, 'beginEntry' | 'completeEntry' | 'withdrawEntry'>;
+  readonly auditLog: Pick<AuditLog, 'beginAuditEntry' | 'completeAuditEntry' | 'withdrawEntry'>;
   readonly logger: Logger;
 }
 
@@ -67,7 +67,7 @@ export class SignIn {
    * message whether or not a user has the e-mail address, in any number of workspaces.
    * @throws DomainError `invalid_credentials`; Busy, Unavailable
    */
-  async signIn(command: SignInCommand, { client, ...request }: SignInRequest): Promise<BegunSession> {
+  async signIn(command: SignInCommand, { client, ...request }: SignInRequest): Promise<StartedSession> {
     const { email, password, workspace } = request;
     const stranger = { shares: [request.address], isKnown: false };
     const user = await this.parts.passwords.runInQueue(client ?? stranger, async (place) => {
@@ -86,9 +86,9 @@ export class SignIn {
     return begun;
   }
 
-  async #beginSession(command: SignInCommand, user: UserDocument, request: SignInRequest): Promise<BegunSession> {
+  async #beginSession(command: SignInCommand, user: UserDocument, request: SignInRequest): Promise<StartedSession> {
     const { sessions, auditLog, logger } = this.parts;
-    const entry = await auditLog.beginEntry({
+    const entry = await auditLog.beginAuditEntry({
       ...describeAuditedSignIn(command, user, request),
       type: 'session.started',
     });
@@ -103,11 +103,14 @@ export class SignIn {
       const begun = await sessions.beginSession(command, user, request);
       const { id, device, address } = begun.session;
       await end(
-        auditLog.completeEntry(entry, id, { device: { from: null, to: device }, address: { from: null, to: address } }),
+        auditLog.completeAuditEntry(entry, id, {
+          device: { from: null, to: device },
+          address: { from: null, to: address },
+        }),
       );
       return begun;
     } catch (error) {
-      if (isKnownUndone(error)) await end(auditLog.withdrawEntry(entry));
+      if (isKnownWithoutEffect(error)) await end(auditLog.withdrawEntry(entry));
       throw error;
     }
   }
@@ -116,9 +119,9 @@ export class SignIn {
     const { auditLog } = this.parts;
     const command_id = `refused sign-in of ${user.id} in ${command.at.slice(0, HOUR_PREFIX_LENGTH)}`;
     const refused = { ...describeAuditedSignIn(command, user, request), command_id, type: 'session.refused' } as const;
-    const entry = await auditLog.beginEntry(refused);
+    const entry = await auditLog.beginAuditEntry(refused);
     if (entry.isRepeated) return;
-    await auditLog.completeEntry(entry, null, { device: { from: null, to: describeDevice(request.user_agent) } });
+    await auditLog.completeAuditEntry(entry, null, { device: { from: null, to: describeDevice(request.user_agent) } });
   }
 
   async #findCandidates(email: string, workspace: string | undefined): Promise<readonly UserDocument[]> {

@@ -86,7 +86,7 @@ describe('users', () => {
       world.time.now += 60_000;
       answers.push(await there.users.inviteUser(repeated, invitation));
       expect(new Set(answers.map((each) => JSON.stringify(each))).size).toBe(1);
-      expect(await identity.users.listAll(repeated.workspace_id)).toHaveLength(1);
+      expect(await identity.users.listWorkspaceUsers(repeated.workspace_id)).toHaveLength(1);
     });
 
     const hidden = ['j\u200bo@example.com', 'jo\u202e@example.com', 'jo@exam\u00adple.com', 'j\u0007o@example.com'];
@@ -355,7 +355,7 @@ describe('users', () => {
       after = page.next;
     }
     expect(seen).toEqual(names.toReversed().map((name) => `${name}@example.com`));
-    expect((await identity.users.listAll(workspace_id)).map(({ email }) => email[0])).toEqual(names);
+    expect((await identity.users.listWorkspaceUsers(workspace_id)).map(({ email }) => email[0])).toEqual(names);
   });
 
   it('sign in with an e-mail address of several workspaces, the oldest user first', async () => {

@@ -1,7 +1,7 @@
 import { DomainError } from '@tracking/contracts';
 import type { ItemPage, PageRequest, Role, User } from '@tracking/contracts';
 import { foldEmail, toPublicChange, type UserDocument, toUser, type UserStore } from './user-store.ts';
-import { normalizeName, findAll, readNewestPage } from './records.ts';
+import { normalizeName, findAllDocuments, readNewestPage } from './records.ts';
 import { notFoundError } from './identity-command.ts';
 import type { ChangeResult, IdentityCommand } from './identity-command.ts';
 import { hashKey, createLink, type OneTimeLink } from './secrets.ts';
@@ -69,8 +69,8 @@ export class Users {
   }
 
   /** Returns all users of a workspace, oldest first. */
-  async listAll(workspace_id: string): Promise<readonly User[]> {
-    return (await findAll(this.store.documents, { workspace_id }, ['created_at', 'id'])).map(toUser);
+  async listWorkspaceUsers(workspace_id: string): Promise<readonly User[]> {
+    return (await findAllDocuments(this.store.documents, { workspace_id }, ['created_at', 'id'])).map(toUser);
   }
 
   /** @throws DomainError `not_found`, also for a user of another workspace */

@@ -3,7 +3,7 @@ import type { Workspace } from '@tracking/contracts';
 import { DuplicateKey } from '@tracking/ports';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import { WORKSPACES_COLLECTION } from './collections.ts';
-import { normalizeName, findAll } from './records.ts';
+import { normalizeName, findAllDocuments } from './records.ts';
 import { deriveId, createId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 
@@ -37,7 +37,7 @@ export class Workspaces {
    * @throws DomainError `validation_failed`, `workspace_exists`
    */
   async createWorkspace(name: string, commandId?: string): Promise<Workspace> {
-    return this.createWithId(
+    return this.createWorkspaceWithId(
       commandId === undefined ? createId('wsp', this.randomBytes) : deriveId('wsp', commandId),
       name,
     );
@@ -49,12 +49,12 @@ export class Workspaces {
    */
   async importWorkspace(id: string, name: string): Promise<Workspace> {
     const known = await this.documents.get(id);
-    return known ? toWorkspace(known) : this.createWithId(id, name);
+    return known ? toWorkspace(known) : this.createWorkspaceWithId(id, name);
   }
 
   /** Returns all workspaces, oldest first. */
   async listWorkspaces(): Promise<readonly Workspace[]> {
-    return (await findAll(this.documents, {}, ['created_at', 'id'])).map(toWorkspace);
+    return (await findAllDocuments(this.documents, {}, ['created_at', 'id'])).map(toWorkspace);
   }
 
   /** @throws DomainError `not_found` */
@@ -70,7 +70,7 @@ export class Workspaces {
     return found && toWorkspace(found);
   }
 
-  private async createWithId(id: string, name: string): Promise<Workspace> {
+  private async createWorkspaceWithId(id: string, name: string): Promise<Workspace> {
     const checked = normalizeName(name);
     try {
       return await this.insertWorkspace(id, checked);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Actor, ApiKey, KeyOwner, NewApiKey, Role, ServiceAccount, User } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { silentLogger } from '@tracking/testing';
-import { EVERY_KEY, Identity } from '../src/index.ts';
+import { ACCESS_TO_ALL_KEYS, Identity } from '../src/index.ts';
 import type { IdentityCommand, NewKeyRequest } from '../src/index.ts';
 import { CHEAP_HASH_COST } from './replicas.ts';
 import { openStorage } from './storage.ts';
@@ -23,12 +23,12 @@ export class Stage {
   static async open(): Promise<Stage> {
     const storage = await openStorage();
     const stage = new Stage(storage);
-    await stage.enterWorkspace(await stage.startReplica());
+    await stage.startWorkspace(await stage.startReplica());
     return stage;
   }
 
   /** Starts a new workspace for the following steps. */
-  async enterWorkspace(identity: Identity): Promise<void> {
+  async startWorkspace(identity: Identity): Promise<void> {
     this.workspace_id = (await identity.workspaces.createWorkspace(randomUUID())).id;
   }
 
@@ -70,7 +70,7 @@ export class Stage {
   async createKey(identity: Identity, owner: KeyOwner, more: Partial<NewKeyRequest> = {}): Promise<NewApiKey> {
     const command = this.createCommand();
     const request = { name: 'TMS', environment: 'live' as const, owner, ...more };
-    return (await identity.keys.createKey(command, EVERY_KEY, request)).after;
+    return (await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request)).after;
   }
 
   /** A service account with one key. */
@@ -80,6 +80,6 @@ export class Stage {
   }
 
   async revokeKey(identity: Identity, { id }: Pick<ApiKey, 'id'>): Promise<ApiKey> {
-    return (await identity.keys.revokeKey(this.createCommand(), EVERY_KEY, id)).after;
+    return (await identity.keys.revokeKey(this.createCommand(), ACCESS_TO_ALL_KEYS, id)).after;
   }
 }

@@ -5,7 +5,7 @@ import {
   Audited,
   BodyPipe,
   Cursors,
-  NO_BODY,
+  NO_BODY_PIPE,
   Operation,
   PageDto,
   SentBody,
@@ -35,7 +35,7 @@ import type { IdentityHttpDependencies } from './dependencies.ts';
 import { IdentityCommandOf } from './identity-command-of.ts';
 import { IDENTITY_TOKEN } from './dependencies.ts';
 
-const MayBeNotFound = () => ErrorResponse(404, 'The workspace has no such key, or you have no access to it.');
+const KeyNotFoundResponse = () => ErrorResponse(404, 'The workspace has no such key, or you have no access to it.');
 const API_KEY_BODY_PIPE = new BodyPipe(ApiKeyDto, ApiKeyCreatedResource, ({ expires_at }, at) =>
   expires_at != null && expires_at <= at
     ? createFieldError('expires_at', 'invalid_value', 'Must be in the future.')
@@ -104,7 +104,7 @@ export class ApiKeysController {
   @Get(':id')
   @Operation('getApiKey', { summary: 'Get an API key, without the key itself', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyResource })
-  @MayBeNotFound()
+  @KeyNotFoundResponse()
   async getKey(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ApiKey> {
     const principal = requirePrincipal(reply.request);
     const key = await this.identity.keys.getKey(principal.workspace_id, getKeyReach(principal), id);
@@ -128,7 +128,7 @@ export class ApiKeysController {
     description: 'The new key. The response is the only one that contains the key itself.',
     type: ApiKeyCreatedResource,
   })
-  @MayBeNotFound()
+  @KeyNotFoundResponse()
   @ErrorResponse(
     409,
     'The key was rotated or revoked or has expired, or its owner is deactivated or has too many keys for a grace period.',
@@ -156,10 +156,10 @@ export class ApiKeysController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyWrittenResource })
-  @MayBeNotFound()
+  @KeyNotFoundResponse()
   async revokeKey(
     @Param('id') id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ApiKey>> {

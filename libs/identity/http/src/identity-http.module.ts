@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { AUDITED_BY, AuditTrail, HttpOnlyCookie, TokenSealer } from '@tracking/http';
+import { AUDITED_BY_TOKEN, AuditTrail, HttpOnlyCookie, TokenSealer } from '@tracking/http';
 import { isPasswordsBusy } from '@tracking/identity';
 import { ApiKeysController } from './api-keys.controller.ts';
 import { auditedByClient, AuditLogController } from './audit-log.controller.ts';
@@ -9,7 +9,7 @@ import { InvitationsController } from './invitations.controller.ts';
 import { ServiceAccountsController } from './service-accounts.controller.ts';
 import { SessionController } from './session.controller.ts';
 import { SettingsController } from './settings.controller.ts';
-import { KnownOrigins, SignInThrottle } from './sign-in-throttle.ts';
+import { KnownSignInOrigins, SignInThrottle } from './sign-in-throttle.ts';
 import { UsersController } from './users.controller.ts';
 
 /**
@@ -44,16 +44,16 @@ export class IdentityHttpModule {
         { provide: IDENTITY_TOKEN, useValue: identity },
         { provide: WORKSPACE_SETTINGS_TOKEN, useValue: workspaceSettings },
         { provide: AuditTrail, useFactory: () => new AuditTrail(identity.auditLog, logger, isPasswordsBusy) },
-        { provide: AUDITED_BY, useFactory: () => auditedByClient(identity) },
+        { provide: AUDITED_BY_TOKEN, useFactory: () => auditedByClient(identity) },
         { provide: SignInThrottle, useFactory: () => new SignInThrottle(quota) },
         {
-          provide: KnownOrigins,
+          provide: KnownSignInOrigins,
           inject: [TokenSealer],
           useFactory: (sealer: TokenSealer) =>
-            new KnownOrigins(sealer, new HttpOnlyCookie(settings.baseUrl, 'device'), clock),
+            new KnownSignInOrigins(sealer, new HttpOnlyCookie(settings.baseUrl, 'device'), clock),
         },
       ],
-      exports: [AuditTrail, AUDITED_BY],
+      exports: [AuditTrail, AUDITED_BY_TOKEN],
     };
   }
 }

@@ -8,7 +8,7 @@ import {
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
-import { EVERY_KEY, type Identity, type IdentityCommand } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS, type Identity, type IdentityCommand } from '@tracking/identity';
 import type { FastifyRequest } from 'fastify';
 import { createLinkUrl } from './invitations.controller.ts';
 
@@ -76,7 +76,7 @@ export async function resetPassword(
   for (const id of revoke_api_keys === true ? await identity.keys.listRevocableIds(command, user_id) : []) {
     try {
       await trail.runAudited(request, { type: 'api_key.revoked', by, target: id, part: id }, async () =>
-        reportChange(request, await identity.keys.revokeKey(unconditional, EVERY_KEY, id)),
+        reportChange(request, await identity.keys.revokeKey(unconditional, ACCESS_TO_ALL_KEYS, id)),
       );
       revoked_api_keys_count += 1;
     } catch (error) {

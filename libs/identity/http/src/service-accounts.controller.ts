@@ -6,7 +6,7 @@ import {
   BodyPipe,
   CurrentScope,
   Cursors,
-  NO_BODY,
+  NO_BODY_PIPE,
   Operation,
   PageDto,
   SentBody,
@@ -29,7 +29,7 @@ import {
 } from './service-account.resource.ts';
 import { IDENTITY_TOKEN } from './dependencies.ts';
 
-const MayBeNotFound = () => ErrorResponse(404, 'No such service account in this workspace.');
+const AccountNotFoundResponse = () => ErrorResponse(404, 'No such service account in this workspace.');
 const ACCOUNT_BODY_PIPE = new BodyPipe(ServiceAccountDto, ServiceAccountWrittenResource);
 const ACCOUNT_CHANGES_BODY_PIPE = new BodyPipe(ServiceAccountChangesDto, ServiceAccountWrittenResource);
 
@@ -72,7 +72,7 @@ export class ServiceAccountsController {
   @Get(':id')
   @Operation('getServiceAccount', { summary: 'Get a service account', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountResource })
-  @MayBeNotFound()
+  @AccountNotFoundResponse()
   async getAccount(
     @Param('id') id: string,
     @CurrentScope() { workspace_id }: Scope,
@@ -92,7 +92,7 @@ export class ServiceAccountsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
-  @MayBeNotFound()
+  @AccountNotFoundResponse()
   async changeAccount(
     @Param('id') id: string,
     @SentBody(ACCOUNT_CHANGES_BODY_PIPE) { value: changes, warnings }: ReadBody<ServiceAccountChangesDto>,
@@ -111,10 +111,10 @@ export class ServiceAccountsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
-  @MayBeNotFound()
+  @AccountNotFoundResponse()
   async deactivateAccount(
     @Param('id') id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
@@ -130,10 +130,10 @@ export class ServiceAccountsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountWrittenResource })
-  @MayBeNotFound()
+  @AccountNotFoundResponse()
   async reactivateAccount(
     @Param('id') id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {

@@ -18,7 +18,7 @@ import {
   createInvalidRequestError,
   createJsonBodyRule,
   MayBeUnavailable,
-  NO_BODY,
+  NO_BODY_PIPE,
   createNotFoundError,
   Operation,
   PageDto,
@@ -35,7 +35,7 @@ import {
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
-import type { BegunSession, IdentityCommand } from '@tracking/identity';
+import type { StartedSession, IdentityCommand } from '@tracking/identity';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IDENTITY_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
 import { IdentityCommandOf } from './identity-command-of.ts';
@@ -50,11 +50,11 @@ import {
   SignedInResource,
   SignInDto,
 } from './session.resource.ts';
-import { KnownOrigins, SignInThrottle } from './sign-in-throttle.ts';
+import { KnownSignInOrigins, SignInThrottle } from './sign-in-throttle.ts';
 
 type SessionEnded = WriteResponse<{ readonly id: string; readonly deleted: true }>;
 
-const SESSION_ENDED =
+const SESSION_ENDED_MESSAGE =
   'The session that this request started has ended. To start another one, sign in with another Idempotency-Key.';
 const SET_COOKIE = { 'Set-Cookie': { description: 'The session cookie.', schema: { type: 'string' as const } } };
 
@@ -63,7 +63,7 @@ const SET_COOKIE = { 'Set-Cookie': { description: 'The session cookie.', schema:
 export class SessionController {
   @Inject(IDENTITY_TOKEN) private readonly identity!: IdentityHttpDependencies['identity'];
   @Inject(SignInThrottle) private readonly throttle!: SignInThrottle;
-  @Inject(KnownOrigins) private readonly origins!: KnownOrigins;
+  @Inject(KnownSignInOrigins) private readonly origins!: KnownSignInOrigins;
   @Inject(SessionCookie) private readonly cookie!: SessionCookie;
   @Inject(WriteResponder) private readonly responder!: WriteResponder;
   @Inject(Cursors) private readonly cursors!: Cursors;
@@ -111,7 +111,7 @@ export class SessionController {
     });
     const principal = await this.identity.authenticateSession(begun.token, environment);
     // Refuse a repeated sign-in whose session was ended or whose user was deactivated.
-    if (!principal) throw new DomainError('invalid_credentials', SESSION_ENDED);
+    if (!principal) throw new DomainError('invalid_credentials', SESSION_ENDED_MESSAGE);
     request.principal = principal;
     const holder = await this.readCredentialsOwner(principal, reply);
     this.setCookie(reply, begun);
@@ -160,7 +160,7 @@ export class SessionController {
   @ErrorResponse(404, 'The request was made with an API key, not with a session.')
   @Audited('session.ended')
   async signOut(
-    @SentBody(NO_BODY) warnings: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionEnded> {
     const { type, credential_id } = requirePrincipal(reply.request);
@@ -225,7 +225,7 @@ export class SessionController {
   @Audited('session.ended')
   endSession(
     @Param('id') id: string,
-    @SentBody(NO_BODY) warnings: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionEnded> {
     return this.endSessionById(id, warnings, reply);
@@ -238,7 +238,7 @@ export class SessionController {
     return this.responder.respond(reply, ignored, { body: { id, deleted: true } });
   }
 
-  private setCookie(reply: FastifyReply, { token, session }: BegunSession): void {
+  private setCookie(reply: FastifyReply, { token, session }: StartedSession): void {
     reply.header('Set-Cookie', this.cookie.formatSetCookie(token, new Date(session.expires_at)));
   }
 

@@ -1,5 +1,5 @@
 import { HttpOnlyCookie, TokenSealer } from '@tracking/http';
-import { KnownOrigins } from './sign-in-throttle.ts';
+import { KnownSignInOrigins } from './sign-in-throttle.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const SECRET = Buffer.alloc(32, 1);
@@ -12,7 +12,11 @@ beforeEach(() => {
   now = Date.parse(COMMAND.at);
 });
 const originsWith = (secret: Buffer) =>
-  new KnownOrigins(new TokenSealer(secret), new HttpOnlyCookie('https://api.example', 'device'), () => new Date(now));
+  new KnownSignInOrigins(
+    new TokenSealer(secret),
+    new HttpOnlyCookie('https://api.example', 'device'),
+    () => new Date(now),
+  );
 const origins = originsWith(SECRET);
 const requestWith = (setCookie: string, ip = ELSEWHERE) => ({
   headers: { cookie: setCookie.split(';', 1)[0] ?? '' },
@@ -59,7 +63,7 @@ describe('the cookie of a known device', () => {
 });
 
 describe('the share of the queue of password hashes', () => {
-  const clientOf = (by: KnownOrigins, email: string, request = requestWith('')) =>
+  const clientOf = (by: KnownSignInOrigins, email: string, request = requestWith('')) =>
     by.recognizeOrigin(request, email).client;
 
   it('is that of the network for a stranger, and that of the user for a known device or address', () => {

@@ -11,20 +11,20 @@ import type { Clock, Quota } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
 /** Sign-in attempts per minute with one e-mail address, from all networks: 14,400 a day. */
-const MAX_PER_ACCOUNT = 10;
+const MAX_PER_EMAIL_PER_MINUTE = 10;
 /** Sign-in attempts per minute from one network. All people in an office may share one IP address. */
 const MAX_PER_NETWORK = 30;
 /** Sign-in attempts per minute on one known device. */
 const MAX_PER_DEVICE = 10;
 /** Sign-in attempts per minute on all known devices of one e-mail address, which bounds the use of stolen cookies. */
-const MAX_PER_DEVICES = 30;
+const MAX_ON_KNOWN_DEVICES_PER_MINUTE = 30;
 
 const TOO_MANY_ATTEMPTS_MESSAGE = 'Too many attempts per minute. Wait before the next attempt.';
 
 /** The address and device of a sign-in attempt. */
 interface AttemptOrigin {
   readonly address: string;
-  /** Id of the known device; see {@link KnownOrigins}. */
+  /** Id of the known device; see {@link KnownSignInOrigins}. */
   readonly device: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export class SignInThrottle {
     const account = getAccountKey(email);
     if (device !== undefined && (await this.mayAttemptFromDevice(account, device))) return;
     await this.takeAttempt(`sign-in:address:${identifyNetwork(address)}`, MAX_PER_NETWORK);
-    await this.takeAttempt(`sign-in:account:${account}`, MAX_PER_ACCOUNT);
+    await this.takeAttempt(`sign-in:account:${account}`, MAX_PER_EMAIL_PER_MINUTE);
   }
 
   /**
@@ -53,12 +53,14 @@ export class SignInThrottle {
    * @throws RequestError `rate_limited`
    */
   async changePassword(userId: string): Promise<void> {
-    await this.takeAttempt(`password:${userId}`, MAX_PER_ACCOUNT);
+    await this.takeAttempt(`password:${userId}`, MAX_PER_EMAIL_PER_MINUTE);
   }
 
   private async mayAttemptFromDevice(account: string, device: string): Promise<boolean> {
     const own = await this.quota.take(`sign-in:device:${device}`, MAX_PER_DEVICE);
-    return own.admitted && (await this.quota.take(`sign-in:devices:${account}`, MAX_PER_DEVICES)).admitted;
+    return (
+      own.admitted && (await this.quota.take(`sign-in:devices:${account}`, MAX_ON_KNOWN_DEVICES_PER_MINUTE)).admitted
+    );
   }
 
   private async takeAttempt(key: string, limit: number): Promise<void> {
@@ -84,7 +86,7 @@ interface RecognizedOrigin {
  * passwords do not lock the user out. Devices have a cookie: its sealed value holds the id and expiry of the device, and
  * is bound to the e-mail address. Each sign-in replaces the cookie. Addresses are known until this process ends.
  */
-export class KnownOrigins {
+export class KnownSignInOrigins {
   /** E-mail addresses with networks, the latest sign-in last. */
   private readonly addresses = new Set<string>();
 

@@ -8,7 +8,7 @@ import {
   CurrentScope,
   Cursors,
   formatEtag,
-  NO_BODY,
+  NO_BODY_PIPE,
   Operation,
   PageDto,
   type ReadBody,
@@ -36,7 +36,7 @@ import {
 } from './user.resource.ts';
 import { PasswordResetDto, PasswordResetResource, resetPassword } from './password-reset.ts';
 
-const MayBeNotFound = () => ErrorResponse(404, 'No such user in this workspace.');
+const UserNotFoundResponse = () => ErrorResponse(404, 'No such user in this workspace.');
 const LastAdminErrorResponse = () => ErrorResponse(409, 'The user is the only active admin of the workspace.');
 const USER_BODY_PIPE = new BodyPipe(UserDto, UserInvitedResource);
 const PASSWORD_RESET_BODY_PIPE = new BodyPipe(PasswordResetDto, PasswordResetResource);
@@ -96,7 +96,7 @@ export class UsersController {
   @Get(':id')
   @Operation('getUser', { summary: 'Get a user', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The user.', type: UserResource })
-  @MayBeNotFound()
+  @UserNotFoundResponse()
   async getUser(
     @Param('id') id: string,
     @CurrentScope() { workspace_id }: Scope,
@@ -116,7 +116,7 @@ export class UsersController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
-  @MayBeNotFound()
+  @UserNotFoundResponse()
   @LastAdminErrorResponse()
   async changeUser(
     @Param('id') id: string,
@@ -133,11 +133,11 @@ export class UsersController {
   @Audited('user.deactivated')
   @Operation('deactivateUser', { summary: 'Deactivate a user: end all sessions, keys and links', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
-  @MayBeNotFound()
+  @UserNotFoundResponse()
   @LastAdminErrorResponse()
   async deactivateUser(
     @Param('id') id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
@@ -155,10 +155,10 @@ export class UsersController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserReactivatedResource })
-  @MayBeNotFound()
+  @UserNotFoundResponse()
   async reactivateUser(
     @Param('id') id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserReactivatedResource> {
@@ -186,7 +186,7 @@ export class UsersController {
     description: 'The link. The response is the only one that contains it.',
     type: PasswordResetResource,
   })
-  @MayBeNotFound()
+  @UserNotFoundResponse()
   @ErrorResponse(409, 'The user is deactivated.')
   async resetPassword(
     @Param('id') id: string,

@@ -173,7 +173,11 @@ interface StoredOutcome {
 }
 
 /** Finds the events of a command in its stream. @throws Unavailable; Error if the stream has no event of the command */
-export async function findOutcome(store: EventStore, stream: string, command: ShipmentCommand): Promise<StoredOutcome> {
+export async function findStoredOutcome(
+  store: EventStore,
+  stream: string,
+  command: ShipmentCommand,
+): Promise<StoredOutcome> {
   const isOwn = (event: StoredEvent) => event.metadata['command_id'] === command.id;
   let before: ShipmentState | undefined;
   const found: StoredEvent[] = [];

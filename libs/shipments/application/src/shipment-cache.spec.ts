@@ -106,6 +106,8 @@ describe('ShipmentCache', () => {
     cache.putShipment('a', small);
     cache.getShipment('a');
     cache.getShipment('b');
-    expect([metrics.getValue('reads{result="hit"}'), metrics.getValue('reads{result="miss"}')]).toEqual([1, 1]);
+    expect([metrics.getMetricValue('reads{result="hit"}'), metrics.getMetricValue('reads{result="miss"}')]).toEqual([
+      1, 1,
+    ]);
   });
 });

@@ -4,7 +4,7 @@ import {
   Busy,
   type Counter,
   type EventStore,
-  isKnownUndone,
+  isKnownWithoutEffect,
   type Logger,
   toOriginLogFields,
   Unavailable,
@@ -17,7 +17,7 @@ import {
   createDecideContext,
   decideBatch,
   type DecisionBasis,
-  findOutcome,
+  findStoredOutcome,
   rebuildAnswer,
   type RuleSettingsReader,
   type ShipmentAnswer,
@@ -133,7 +133,7 @@ export class ShipmentWriter {
       return { ...decided, after: await this.appendEvents(batch, decided) };
     });
     if (after !== undefined) this.cache.putShipment(shipmentId, after);
-    await this.settleJobs(batch.stream, jobs, decision, after);
+    await this.settleQueuedJobs(batch.stream, jobs, decision, after);
     return decision.outcomes.length;
   }
 
@@ -215,7 +215,7 @@ export class ShipmentWriter {
     }
   }
 
-  private async settleJobs(
+  private async settleQueuedJobs(
     stream: string,
     jobs: readonly QueuedJob[],
     { outcomes }: BatchDecision,
@@ -231,7 +231,7 @@ export class ShipmentWriter {
     for (const { item, answer, fail } of repeated) {
       const { command } = item;
       try {
-        const outcome = await findOutcome(this.store, stream, command);
+        const outcome = await findStoredOutcome(this.store, stream, command);
         answer(rebuildAnswer(command, outcome, createDecideContext(command, await this.readDecisionBasis(command))));
       } catch (error) {
         fail(error);
@@ -241,7 +241,7 @@ export class ShipmentWriter {
 }
 
 function isOutcomeUnknown(error: unknown): error is Unavailable {
-  return error instanceof Unavailable && !isKnownUndone(error);
+  return error instanceof Unavailable && !isKnownWithoutEffect(error);
 }
 
 /** A queued item with the promise of its result. Settling an item twice changes nothing. */

@@ -132,15 +132,15 @@ describe('limits', () => {
       ...createMilestones(answer.shipment.id, 12).map((command) => shipments.recordMilestone(command)),
       ...Array.from({ length: 10 }, (_, n) => shipments.upsertShipment(createUpsert({ external_id: `other ${n}` }))),
     ]);
-    expect(metrics.getValue('commands_pending')).toBe(20);
+    expect(metrics.getMetricValue('commands_pending')).toBe(20);
     gate.resolve();
     const refused = (await results).flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     // One of the shipment's twelve, and one of the rest: eleven and nine make twenty.
     expect(refused).toHaveLength(2);
     for (const error of refused) expect(error).toBeInstanceOf(Busy);
-    expect(metrics.getValue('commands_total{type="RecordMilestone",outcome="busy"}')).toBe(1);
-    expect(metrics.getValue('commands_total{type="UpsertShipment",outcome="busy"}')).toBe(1);
-    expect(metrics.getValue('commands_pending')).toBe(0);
+    expect(metrics.getMetricValue('commands_total{type="RecordMilestone",outcome="busy"}')).toBe(1);
+    expect(metrics.getMetricValue('commands_total{type="UpsertShipment",outcome="busy"}')).toBe(1);
+    expect(metrics.getMetricValue('commands_pending')).toBe(0);
     await shipments.recordMilestone(createMilestone(answer.shipment.id));
   });
 
@@ -191,7 +191,7 @@ describe('limits', () => {
         await createReplica(engine.store).getShipment({ ...SAMPLE_SCOPE, shipment_id: id }),
       );
     }
-    expect(metrics.getValue('shipment_cache_size')).toBeLessThanOrEqual(cache.bytes === 1 ? 1 : cache.shipments);
+    expect(metrics.getMetricValue('shipment_cache_size')).toBeLessThanOrEqual(cache.bytes === 1 ? 1 : cache.shipments);
   });
 });
 

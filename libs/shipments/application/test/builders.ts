@@ -30,7 +30,7 @@ export const SAMPLE_SETTINGS: RuleSettingsReader = { getCachedSettings: async ()
 export const SAMPLE_PLACES: Places = {
   find: () => undefined,
   isUnknownCode: () => false,
-  isName: () => false,
+  isPlaceName: () => false,
   findByName: () => undefined,
   listAliases: () => [],
 };
@@ -131,7 +131,7 @@ export function createMilestones(shipmentId: string, count: number, changes: Par
   );
 }
 
-const aboutDocument = { type: 'packing_list', file_name: 'list.pdf', replaces_document_id: null } as const;
+const documentFields = { type: 'packing_list', file_name: 'list.pdf', replaces_document_id: null } as const;
 const object = (id: string): ReceivedObject => ({
   id,
   size_bytes: 3,
@@ -140,12 +140,12 @@ const object = (id: string): ReceivedObject => ({
 });
 
 export function addDocument(shipment_id: string, objectId: string): AddDocument {
-  return { type: 'AddDocument', ...SAMPLE_CONTEXT(), shipment_id, document: aboutDocument, object: object(objectId) };
+  return { type: 'AddDocument', ...SAMPLE_CONTEXT(), shipment_id, document: documentFields, object: object(objectId) };
 }
 
 export function requestUpload(shipment_id: string): RequestUpload {
   const { size_bytes, sha256: checksum_sha256, content_type } = object('');
-  const document = { ...aboutDocument, size_bytes, checksum_sha256, content_type };
+  const document = { ...documentFields, size_bytes, checksum_sha256, content_type };
   return { type: 'RequestUpload', ...SAMPLE_CONTEXT(), shipment_id, document };
 }
 

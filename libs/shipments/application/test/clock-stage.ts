@@ -12,7 +12,7 @@ import { SAMPLE_SCOPE } from './builders.ts';
 
 type Answer = Awaited<ReturnType<ShipmentsService['checkRules']>>;
 
-export const MIDNIGHT_MS = Date.parse('2026-03-02T00:00:00.000Z');
+export const START_OF_DAY_MS = Date.parse('2026-03-02T00:00:00.000Z');
 /** Returns the id of the n-th shipment. The ids sort in the order of `n`. */
 export function getShipmentId(n: number): string {
   const digits = String(n).padStart(8, '0');
@@ -54,7 +54,7 @@ export class ClockStage {
       shipments: { checkRules: (command) => this.checkShipment(command as CheckRules) },
       workList,
       leases: new InProcessLeases(1),
-      clock: () => new Date(MIDNIGHT_MS + this.now * 1_000),
+      clock: () => new Date(START_OF_DAY_MS + this.now * 1_000),
       logger: createRecordingLogger(this.lines),
       metrics: this.metrics,
       elapsed: () => this.elapsed,
@@ -69,7 +69,7 @@ export class ClockStage {
    */
   setDue(n: number, second: number): void {
     const id = getShipmentId(n);
-    this.rows.set(id, { id, ...SAMPLE_SCOPE, due_at: new Date(MIDNIGHT_MS + second * 1_000).toISOString() });
+    this.rows.set(id, { id, ...SAMPLE_SCOPE, due_at: new Date(START_OF_DAY_MS + second * 1_000).toISOString() });
   }
 
   runRound(ending = new AbortController().signal): Promise<void> {
@@ -77,7 +77,7 @@ export class ClockStage {
   }
 
   /** Returns the checked shipments in the order in which their checks began, and clears the list. */
-  takeChecked(): readonly string[] {
+  takeCheckedShipmentIds(): readonly string[] {
     return this.commands.splice(0).map(({ shipment_id }) => shipment_id);
   }
 

@@ -30,7 +30,9 @@ export class KillableProcess {
 
   wrapEngines({ eventStore, documentStore, broker }: ProcessEngines): ProcessEngines {
     return {
-      eventStore: this.wrapMethods(eventStore, { catchUp: (options) => this.passBatches(eventStore.catchUp(options)) }),
+      eventStore: this.wrapMethods(eventStore, {
+        catchUp: (options) => this.passBatchesUntilKilled(eventStore.catchUp(options)),
+      }),
       documentStore: this.wrapMethods(documentStore, {
         collection: async (spec) => this.wrapMethods(await documentStore.collection(spec)),
       }),
@@ -62,7 +64,7 @@ export class KillableProcess {
     return this.dead ? waitForever() : answer;
   }
 
-  private async *passBatches<B>(batches: AsyncIterable<B>): AsyncGenerator<B> {
+  private async *passBatchesUntilKilled<B>(batches: AsyncIterable<B>): AsyncGenerator<B> {
     for await (const batch of batches) {
       if (this.dead) await waitForever();
       yield batch;

@@ -40,7 +40,7 @@ export class PublishingStage {
   /** @param partitions number of partitions of the topic */
   static async open(partitions: number = SHIPMENT_EVENTS_TOPIC.partitions): Promise<PublishingStage> {
     const folder = await createTempFolder();
-    return new PublishingStage(folder, partitions, await openIn(folder, partitions));
+    return new PublishingStage(folder, partitions, await openEngineInFolder(folder, partitions));
   }
 
   get eventStore(): EventStore {
@@ -78,7 +78,7 @@ export class PublishingStage {
   async reopenEngine(): Promise<void> {
     await this.stopAll();
     await this.engine.close();
-    this.engine = await openIn(this.folder, this.partitions);
+    this.engine = await openEngineInFolder(this.folder, this.partitions);
     this.shipments = createShipmentsService(this.engine.eventStore);
   }
 
@@ -156,7 +156,7 @@ export class PublishingStage {
   }
 }
 
-function openIn(folder: TempFolder, partitions: number): Promise<EmbeddedEngine> {
+function openEngineInFolder(folder: TempFolder, partitions: number): Promise<EmbeddedEngine> {
   return openTestEngine(folder.path, { metrics: new RecordedMetrics() }).then(async (engine) => {
     await engine.messageBroker.ensureTopics([{ ...SHIPMENT_EVENTS_TOPIC, partitions }]);
     return engine;

@@ -3,7 +3,7 @@ import type { CheckRules } from '@tracking/shipments-domain';
 import { type LogLine, RecordedMetrics, createRecordingLogger } from '@tracking/testing';
 import { RecheckJob, type RecheckJobDependencies } from '../src/clock/recheck-job.ts';
 import type { UnsettledShipments, Recheck, RecheckProgress, RecheckStore } from '../src/clock/rechecks.ts';
-import { MIDNIGHT_MS, getShipmentId } from './clock-stage.ts';
+import { START_OF_DAY_MS, getShipmentId } from './clock-stage.ts';
 import { KillableProcess } from './killable-process.ts';
 
 const TRACKED_METHODS: ReadonlySet<string> = new Set<keyof RecheckJobDependencies['shipments'] | keyof RecheckStore>([
@@ -99,7 +99,7 @@ export class RecheckStage {
       eventStore: { head: async () => this.head },
       readModelsReached: async (position) => this.shown >= position,
       leases: new InProcessLeases(1),
-      clock: () => new Date(MIDNIGHT_MS),
+      clock: () => new Date(START_OF_DAY_MS),
       logger: createRecordingLogger(this.lines),
       metrics: this.metrics,
       page: 4,
@@ -133,7 +133,7 @@ export class RecheckStage {
   }
 
   /** Returns and clears the checked shipments, in the order in which their checks began. */
-  takeChecked(): readonly string[] {
+  takeCheckedShipmentIds(): readonly string[] {
     return this.commands.splice(0).map(({ shipment_id }) => shipment_id);
   }
 

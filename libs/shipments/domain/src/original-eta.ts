@@ -6,7 +6,7 @@ import { compareReportTimes } from './reports.ts';
 import type { Route } from './route.ts';
 import {
   type DroppedReports,
-  findTimeOfClientValue,
+  findClientTime,
   isClientValueGivenAfter,
   type ClientSchedule,
   type TimelineEntry,
@@ -82,7 +82,7 @@ function addDroppedReports(reports: EstimateReport[], dropped: readonly DroppedR
 function findFirstClientEta(schedule: ClientSchedule, since: Timestamp) {
   const { firstEta } = schedule;
   if (firstEta === null || !isClientValueGivenAfter(schedule, firstEta.written, since)) return undefined;
-  return { value: firstEta.value, at: findTimeOfClientValue(schedule, firstEta.written) };
+  return { value: firstEta.value, at: findClientTime(schedule, firstEta.written) };
 }
 
 /** Returns true if `a` was reported before `b`. If both have one time, the one that counted is before the other. */

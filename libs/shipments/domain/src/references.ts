@@ -117,5 +117,5 @@ export function toComparablePlace(location: string | null): string | null {
 }
 
 function isLocode(code: string, places: Places): boolean {
-  return UN_LOCODE_PATTERN.test(code) && !places.isUnknownCode(code) && !places.isName(code);
+  return UN_LOCODE_PATTERN.test(code) && !places.isUnknownCode(code) && !places.isPlaceName(code);
 }

@@ -23,13 +23,7 @@ import { getPrecision, placeTime, type StatedTime, toScheduledTimes, toStatedTim
 import { isDeparture } from './milestone-meaning.ts';
 import { compareReports } from './reports.ts';
 import { createLeg, type Route } from './route.ts';
-import {
-  type ClientSchedule,
-  type ClientValue,
-  findTimeOfClientValue,
-  getOccurredAt,
-  type TimelineEntry,
-} from './state.ts';
+import { type ClientSchedule, type ClientValue, findClientTime, getOccurredAt, type TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
 /** Revisions that are lower than the revisions of all events. */
@@ -102,7 +96,7 @@ export function decideTimes(
       for (const entry of analysis.estimates.filter(isTooLate)) listener(entry, 'actual_time_known');
     }
     const counting = kind.selectEstimates(history.listReportedUntil(actual)).filter(matches);
-    const given = { value, written, at: findTimeOfClientValue(schedule, written) };
+    const given = { value, written, at: findClientTime(schedule, written) };
     return placeTime(chooseNewestTime(counting, given, containers, listener), port, route);
   };
   const { value: sent, written: legsWritten } = schedule.legs;

@@ -91,7 +91,7 @@ export interface ClientSchedule {
 }
 
 /** Returns the time when the client gave a value; empty, and thus before every time, if it created the shipment with it. */
-export function findTimeOfClientValue({ givenAt }: Pick<ClientSchedule, 'givenAt'>, written: number): Timestamp {
+export function findClientTime({ givenAt }: Pick<ClientSchedule, 'givenAt'>, written: number): Timestamp {
   return givenAt.get(written) ?? '';
 }
 
@@ -101,7 +101,7 @@ export function isClientValueGivenAfter(
   written: number,
   time: Timestamp,
 ): boolean {
-  return time === '' || findTimeOfClientValue(schedule, written) > time;
+  return time === '' || findClientTime(schedule, written) > time;
 }
 
 /** The original ETA that the client set. */

@@ -42,7 +42,7 @@ const PLACES_BY_STATE: Readonly<Record<string, string>> = { ca: 'USLAX', wa: 'no
 export const journeyPlaces: Places = {
   find: (code) => PLACES_BY_CODE.get(code),
   isUnknownCode: () => false,
-  isName: () => false,
+  isPlaceName: () => false,
   findByName(text) {
     const words = normalisePlaceName(text).split(' ');
     const state = PLACES_BY_STATE[words.at(-1) ?? ''];

@@ -102,7 +102,7 @@ export const scenarioPlaces: Places = {
     };
   },
   isUnknownCode: (code) => !SAMPLE_COUNTRIES.has(code.slice(0, 2)),
-  isName: (code) => code === 'ITALY',
+  isPlaceName: (code) => code === 'ITALY',
   findByName: () => undefined,
   listAliases: () => [],
 };

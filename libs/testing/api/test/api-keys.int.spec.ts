@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, Role } from '@tracking/contracts';
-import { EVERY_KEY } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -25,7 +25,9 @@ async function person(role: Role, environment: 'live' | 'test' = 'live'): Promis
   const user = { email: `${command.id}@example.com`, role, password: 'some long password' };
   const { id } = (await api.identity.users.createUser(command, user)).after;
   const owner = { type: 'user', id } as const;
-  const { key } = (await api.identity.keys.createKey(command, EVERY_KEY, { name: 'first', environment, owner })).after;
+  const { key } = (
+    await api.identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, { name: 'first', environment, owner })
+  ).after;
   return { id, key };
 }
 const create = (key: string, fields: object = {}): Promise<ApiResponse> =>

@@ -21,7 +21,7 @@ const COMMAND_METHODS = {
   links: ['useLink'],
   userPasswords: ['changePassword'],
   sessions: ['renewSession'],
-  auditLog: ['beginEntry', 'completeEntry', 'withdrawEntry'],
+  auditLog: ['beginAuditEntry', 'completeAuditEntry', 'withdrawEntry'],
 } as const;
 
 /**

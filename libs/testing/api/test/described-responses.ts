@@ -76,7 +76,7 @@ const pathTemplates = Object.keys(apiDescription.paths).map((template) => ({
 pathTemplates.sort((a, b) => a.template.split('{').length - b.template.split('{').length);
 
 /** Expects that the response matches the description of its operation: status, headers, and every field of the body. */
-export function expectDescribed(method: string, path: string, answer: ApiResponse): void {
+export function expectResponseMatchesDescription(method: string, path: string, answer: ApiResponse): void {
   const place = path.split('?', 1)[0] ?? '';
   const template = pathTemplates.find(({ form }) => form.test(place))?.template;
   const operation = template ? apiDescription.paths[template]?.[method.toLowerCase()] : undefined;

@@ -94,7 +94,7 @@ export class DocumentCalls {
     return { id: String(body['id']), path: url.replace('https://api.example', ''), body };
   }
 
-  putFile(path: string, bytes: Uint8Array = SMALL_PDF): Promise<ApiResponse> {
+  putFileToUploadUrl(path: string, bytes: Uint8Array = SMALL_PDF): Promise<ApiResponse> {
     return this.api.call('PUT', path, { headers: { 'content-type': 'application/pdf' }, raw: new Uint8Array(bytes) });
   }
 
@@ -122,7 +122,7 @@ export class DocumentCalls {
  * Sends only the given part of a request, and returns the response that arrives until the server closes the connection.
  * @param until promise after which the client closes the connection
  */
-export async function sendRaw(api: Api, text: string | Buffer, until?: () => Promise<unknown>): Promise<string> {
+export async function sendRawRequest(api: Api, text: string | Buffer, until?: () => Promise<unknown>): Promise<string> {
   const { hostname, port } = new URL(api.url);
   const socket: Socket = connect(Number(port), hostname);
   socket.write(text);

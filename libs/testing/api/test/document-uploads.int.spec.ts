@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { DocumentCalls, SMALL_PDF, sendRaw, sha256 } from './document-calls.ts';
+import { DocumentCalls, SMALL_PDF, sendRawRequest, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -35,14 +35,14 @@ it('accepts bytes without a key, and creates the document on completion', async 
   });
   expect(body['upload']).toMatchObject({ method: 'PUT', headers: { 'Content-Type': 'application/pdf' } });
   expect(codeOf(await calls.postOperation(id, 'complete'))).toBe('upload_missing');
-  const put = await calls.putFile(path);
+  const put = await calls.putFileToUploadUrl(path);
   expect([put.status, put.text]).toEqual([204, '']);
   expect(codeOf(await calls.getResource(`/v1/documents/${id}/download`))).toBe('document_not_uploaded');
   const complete = await calls.postOperation(id, 'complete');
   expect([complete.status, complete.body['status']]).toEqual([200, 'uploaded']);
   expect((await calls.postOperation(id, 'complete')).status).toBe(200);
   expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
-  const late = await calls.putFile(path);
+  const late = await calls.putFileToUploadUrl(path);
   expect([late.status, codeOf(late), await calls.countObjects()]).toEqual([409, 'document_not_pending', before + 1]);
 });
 
@@ -62,17 +62,17 @@ it.each(['application/json', 'multipart/form-data; boundary=b', 'nonsense', unde
 
 it('keeps only the last bytes', async () => {
   const { id, path } = await calls.requestUpload(shipment);
-  await calls.putFile(path, SMALL_PDF.subarray(0, 20));
-  await calls.putFile(path);
+  await calls.putFileToUploadUrl(path, SMALL_PDF.subarray(0, 20));
+  await calls.putFileToUploadUrl(path);
   expect(await calls.countObjects()).toBe(before + 1);
   expect((await calls.postOperation(id, 'complete')).body).toMatchObject({ checksum_sha256: sha256(SMALL_PDF) });
 });
 
 it('stores and reports nothing again when the same bytes are sent', async () => {
   const { id, path } = await calls.requestUpload(shipment);
-  await calls.putFile(path);
+  await calls.putFileToUploadUrl(path);
   const [head, kept] = [await api.head(), await calls.listObjectFiles()];
-  expect((await calls.putFile(path)).status).toBe(204);
+  expect((await calls.putFileToUploadUrl(path)).status).toBe(204);
   expect([await api.head(), await calls.listObjectFiles()]).toEqual([head, kept]);
   expect((await calls.postOperation(id, 'complete')).status).toBe(200);
   expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
@@ -88,12 +88,12 @@ async function lose(since: readonly string[]): Promise<void> {
 it('is not complete if its bytes are lost, and accepts them again', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   const since = await calls.listObjectFiles();
-  await calls.putFile(path);
+  await calls.putFileToUploadUrl(path);
   await lose(since);
   const refused = await calls.postOperation(id, 'complete');
   expect([refused.status, codeOf(refused)]).toEqual([409, 'upload_missing']);
   expect((await calls.getResource(`/v1/documents/${id}`)).body['status']).toBe('pending_upload');
-  expect((await calls.putFile(path)).status).toBe(204);
+  expect((await calls.putFileToUploadUrl(path)).status).toBe(204);
   expect((await calls.postOperation(id, 'complete')).status).toBe(200);
   expect((await calls.getResource(`/v1/documents/${id}/download`)).text).toBe(SMALL_PDF.toString());
 });
@@ -101,7 +101,7 @@ it('is not complete if its bytes are lost, and accepts them again', async () => 
 it('stays complete even if its bytes are lost later', async () => {
   const { id, path } = await calls.requestUpload(shipment);
   const since = await calls.listObjectFiles();
-  await calls.putFile(path);
+  await calls.putFileToUploadUrl(path);
   const complete = await calls.postOperation(id, 'complete');
   await lose(since);
   const again = await calls.postOperation(id, 'complete');
@@ -110,32 +110,32 @@ it('stays complete even if its bytes are lost later', async () => {
 
 it('accepts 20 attempts a minute for one document', async () => {
   const [one, two] = [await calls.requestUpload(shipment), await calls.requestUpload(shipment)];
-  for (let time = 0; time < 21; time += 1) await calls.putFile(`${one.path}x`);
+  for (let time = 0; time < 21; time += 1) await calls.putFileToUploadUrl(`${one.path}x`);
   const statuses: number[] = [];
   for (let time = 0; time < 20; time += 1) {
-    statuses.push((await calls.putFile(one.path, time % 2 === 0 ? SMALL_PDF : Buffer.alloc(0))).status);
+    statuses.push((await calls.putFileToUploadUrl(one.path, time % 2 === 0 ? SMALL_PDF : Buffer.alloc(0))).status);
   }
   expect(new Set(statuses)).toEqual(new Set([204, 400]));
   const [head, kept] = [await api.head(), await calls.listObjectFiles()];
-  const refused = await calls.putFile(one.path, SMALL_PDF.subarray(0, 20));
+  const refused = await calls.putFileToUploadUrl(one.path, SMALL_PDF.subarray(0, 20));
   expect([refused.status, codeOf(refused)]).toEqual([429, 'rate_limited']);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect([await api.head(), await calls.listObjectFiles()]).toEqual([head, kept]);
-  expect((await calls.putFile(two.path)).status).toBe(204);
+  expect((await calls.putFileToUploadUrl(two.path)).status).toBe(204);
 });
 
 it('is complete only with the declared bytes', async () => {
   const short = await calls.requestUpload(shipment);
-  await calls.putFile(short.path, SMALL_PDF.subarray(0, 20));
+  await calls.putFileToUploadUrl(short.path, SMALL_PDF.subarray(0, 20));
   const other = await calls.requestUpload(shipment, SMALL_PDF, { checksum_sha256: 'A'.repeat(64) });
-  await calls.putFile(other.path);
+  await calls.putFileToUploadUrl(other.path);
   const refused = [await calls.postOperation(short.id, 'complete'), await calls.postOperation(other.id, 'complete')];
   expect(refused.map((each) => [each.status, codeOf(each)])).toEqual([
     [400, 'size_mismatch'],
     [400, 'checksum_mismatch'],
   ]);
   expect((await calls.getResource(`/v1/documents/${short.id}`)).body['status']).toBe('pending_upload');
-  await calls.putFile(short.path);
+  await calls.putFileToUploadUrl(short.path);
   expect((await calls.postOperation(short.id, 'complete')).status).toBe(200);
 });
 
@@ -153,12 +153,12 @@ it('writes only its document, until it expires, and yields no other URL', async 
     path,
   ];
   for (const each of forged) {
-    const answer = await calls.putFile(each);
+    const answer = await calls.putFileToUploadUrl(each);
     expect([each, answer.status, codeOf(answer)]).toEqual([each, 403, 'invalid_upload_url']);
     expect(answer.text).not.toContain(token);
   }
   ahead = 15 * 60_000 + 1_000;
-  const expired = await calls.putFile(one.path);
+  const expired = await calls.putFileToUploadUrl(one.path);
   expect([expired.status, codeOf(expired), await calls.countObjects()]).toEqual([403, 'invalid_upload_url', before]);
 });
 
@@ -168,14 +168,14 @@ it('is signed again when the request is repeated with its Idempotency-Key', asyn
   ahead = 20 * 60_000;
   const repeat = await calls.requestUpload(shipment, SMALL_PDF, {}, headers);
   expect(repeat.id).toBe(first.id);
-  expect((await calls.putFile(first.path)).status).toBe(403);
-  expect((await calls.putFile(repeat.path)).status).toBe(204);
+  expect((await calls.putFileToUploadUrl(first.path)).status).toBe(403);
+  expect((await calls.putFileToUploadUrl(repeat.path)).status).toBe(204);
   expect((await calls.postOperation(first.id, 'complete')).body['status']).toBe('uploaded');
 });
 
 it('allows nothing else, and does not complete other documents', async () => {
   const { id, path } = await calls.requestUpload(shipment);
-  await calls.putFile(path);
+  await calls.putFileToUploadUrl(path);
   const token = path.replace(/^.*token=/, '');
   expect((await api.call('GET', `/v1/documents/${id}`, { key: token })).status).toBe(401);
   for (const [environment, workspace] of [
@@ -191,10 +191,13 @@ it('allows nothing else, and does not complete other documents', async () => {
 
 it('accepts no bytes for a deleted document, and destroys received ones', async () => {
   const { id, path } = await calls.requestUpload(shipment);
-  await calls.putFile(path);
+  await calls.putFileToUploadUrl(path);
   expect(await calls.countObjects()).toBe(before + 1);
   expect((await api.call('DELETE', `/v1/documents/${id}`, { key: calls.key })).status).toBe(200);
-  expect([codeOf(await calls.putFile(path)), await calls.countObjects()]).toEqual(['document_not_pending', before]);
+  expect([codeOf(await calls.putFileToUploadUrl(path)), await calls.countObjects()]).toEqual([
+    'document_not_pending',
+    before,
+  ]);
 });
 
 it.each<[string, Buffer, number, string]>([
@@ -203,7 +206,7 @@ it.each<[string, Buffer, number, string]>([
   ['a page', Buffer.from('<html><p>x'), 400, 'unsupported_document_type'],
 ])('keeps nothing of %s', async (_, bytes, status, code) => {
   const { id, path } = await calls.requestUpload(shipment);
-  const answer = await calls.putFile(path, bytes);
+  const answer = await calls.putFileToUploadUrl(path, bytes);
   expect([answer.status, codeOf(answer), await calls.countObjects()]).toEqual([status, code, before]);
   expect(codeOf(await calls.postOperation(id, 'complete'))).toBe('upload_missing');
 });
@@ -212,15 +215,15 @@ const head = (path: string, more: string) => `PUT ${path} HTTP/1.1\r\nHost: x\r\
 
 it('refuses files that are declared too large, or turn out to be too large', async () => {
   const { path } = await calls.requestUpload(shipment);
-  expect(await sendRaw(api, head(path, 'Content-Length: 999999999'))).toMatch(/^HTTP\/1.1 413 /);
+  expect(await sendRawRequest(api, head(path, 'Content-Length: 999999999'))).toMatch(/^HTTP\/1.1 413 /);
   const endless = `${head(path, 'Transfer-Encoding: chunked')}1000\r\n${'x'.repeat(4_096)}\r\n`;
-  expect(await sendRaw(api, endless)).toMatch(/^HTTP\/1.1 413 /);
+  expect(await sendRawRequest(api, endless)).toMatch(/^HTTP\/1.1 413 /);
   expect(await calls.countObjects()).toBe(before);
 });
 
 it('keeps nothing of an interrupted upload', async () => {
   const { path } = await calls.requestUpload(shipment);
-  await sendRaw(api, `${head(path, `Content-Length: ${SMALL_PDF.length}`)}%PDF-1.7`, () =>
+  await sendRawRequest(api, `${head(path, `Content-Length: ${SMALL_PDF.length}`)}%PDF-1.7`, () =>
     eventually(async () => expect(await calls.countObjects()).toBe(before + 1)),
   );
   await eventually(async () => expect(await calls.countObjects()).toBe(before));
@@ -249,8 +252,8 @@ it.each<[string, object, number, string]>([
 it('never logs its token', async () => {
   const { path } = await calls.requestUpload(shipment);
   const token = path.replace(/^.*token=/, '');
-  await calls.putFile(path);
-  await calls.putFile(`${path}&more=1`);
+  await calls.putFileToUploadUrl(path);
+  await calls.putFileToUploadUrl(`${path}&more=1`);
   await api.call('POST', path);
   expect(JSON.stringify(api.lines)).not.toContain(token.slice(0, 30));
 });

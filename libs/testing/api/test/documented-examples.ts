@@ -21,7 +21,7 @@ export function hideIds(value: unknown): unknown {
 }
 
 /** Numbers and hashes of an example may differ from those of a response. */
-function hideNumbers(text: string): string {
+function maskNumbers(text: string): string {
   return text.replaceAll(/\b[0-9a-f]{64}\b/g, 'SHA').replaceAll(/\d{2,}/g, 'N');
 }
 
@@ -36,7 +36,7 @@ export function expectDocumentedError(
 ): void {
   const normalize = (error: unknown) => {
     const hidden = hideIds(error) as ErrorBody['error'];
-    return { ...hidden, message: hideNumbers(hidden.message), request_id: 'req_…' };
+    return { ...hidden, message: maskNumbers(hidden.message), request_id: 'req_…' };
   };
   expect(normalize(response.body['error'])).toEqual(normalize(readExample(page, code)['error']));
   expect(page).toContain(`<code>${code}</code></a> <small>${response.status}</small>`);

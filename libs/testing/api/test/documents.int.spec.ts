@@ -8,7 +8,7 @@ import {
   DOCUMENT_TYPE_PART,
   createFilePart,
   encodeForm,
-  sendRaw,
+  sendRawRequest,
   sha256,
 } from './document-calls.ts';
 import type { FormPart } from './document-calls.ts';
@@ -309,7 +309,7 @@ describe('a document uploaded with its fields', () => {
   it('stores nothing if the client disconnects in the middle', async () => {
     const headers = `Host: x\r\nAuthorization: Bearer ${calls.key}\r\nContent-Type: multipart/form-data; boundary=b`;
     const start = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\n${headers}\r\nContent-Length: 100000\r\n\r\n`;
-    await sendRaw(api, Buffer.concat([Buffer.from(start), whole.subarray(0, -30)]), () =>
+    await sendRawRequest(api, Buffer.concat([Buffer.from(start), whole.subarray(0, -30)]), () =>
       eventually(async () => expect(await calls.countObjects()).toBe(before + 1)),
     );
     await eventually(async () => expect(await calls.countObjects()).toBe(before));

@@ -14,7 +14,7 @@ import {
 } from '@tracking/contracts';
 import type { EventEnvelope, JsonObject, KeyOwner } from '@tracking/contracts';
 import { getCurrentRequest } from '@tracking/http';
-import { EVERY_KEY } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import { Busy, Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { resolvePaths } from './described-responses.ts';
@@ -127,7 +127,7 @@ async function keyOfAdmin(): Promise<string> {
   const { after: user } = await api.identity.users.createUser(command(), person);
   const owner = { type: 'user', id: user.id } as const;
   const request = { name: 'edge', environment: 'live', owner } as const;
-  return (await api.identity.keys.createKey(command(), EVERY_KEY, request)).after.key;
+  return (await api.identity.keys.createKey(command(), ACCESS_TO_ALL_KEYS, request)).after.key;
 }
 
 interface OpenApiOperation {
@@ -328,7 +328,7 @@ describe('rate limit of an owner', () => {
     try {
       const first = await limited.key('viewer');
       const workspace_id = await limited.workspace();
-      const [{ owner } = { owner: undefined }] = await limited.identity.keys.listAll(workspace_id);
+      const [{ owner } = { owner: undefined }] = await limited.identity.keys.listWorkspaceKeys(workspace_id);
       const keys = [first];
       for (const id of ['second', 'third']) {
         const command = {
@@ -338,7 +338,7 @@ describe('rate limit of an owner', () => {
           workspace_id,
         };
         const request = { name: id, environment: 'live', owner: owner as KeyOwner } as const;
-        keys.push((await limited.identity.keys.createKey(command, EVERY_KEY, request)).after.key);
+        keys.push((await limited.identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request)).after.key);
       }
       const answers = [];
       // Each key exceeds its own limit once. These refused requests do not count for the owner.

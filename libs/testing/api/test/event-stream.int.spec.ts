@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { KeyOwner } from '@tracking/contracts';
-import { EVERY_KEY } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { EventStreamSettings } from '@tracking/shipments-http';
 import { eventually } from '@tracking/testing';
 import { Unavailable } from '@tracking/ports';
@@ -180,11 +180,11 @@ describe('GET /v1/events/stream', () => {
     const going = await open();
     lost.add(demoted);
     const workspace_id = await api.workspace(workspace);
-    const page = await api.identity.keys.listKeys(workspace_id, EVERY_KEY, { limit: 100 });
+    const page = await api.identity.keys.listKeys(workspace_id, ACCESS_TO_ALL_KEYS, { limit: 100 });
     const { id = '' } = page.items.find(({ role }) => role === 'feed') ?? {};
     const actor = { type: 'system', id: 'test' } as const;
     const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id };
-    await api.identity.keys.revokeKey(command, EVERY_KEY, id);
+    await api.identity.keys.revokeKey(command, ACCESS_TO_ALL_KEYS, id);
     for (const reader of ending) await reader.waitForEnd();
     await create('A');
     await going.waitForEvents(1);
@@ -257,9 +257,10 @@ describe('GET /v1/events/stream', () => {
       const actor = { type: 'system', id: 'test' } as const;
       const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id };
       const request = { name: 'another', environment: 'live', owner } as const;
-      return (await api.identity.keys.createKey(command, EVERY_KEY, request)).after.key;
+      return (await api.identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request)).after.key;
     };
-    const [{ owner } = { owner: { type: 'user', id: '' } as KeyOwner }] = await api.identity.keys.listAll(workspace_id);
+    const [{ owner } = { owner: { type: 'user', id: '' } as KeyOwner }] =
+      await api.identity.keys.listWorkspaceKeys(workspace_id);
     const second = await keyOf(owner);
     const refused = async (by: string) => {
       const { status, body } = await api.call('GET', '/v1/events/stream', { key: by });

@@ -309,7 +309,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
       other: { ...json, type: 'other' },
       effect: async ({ body }) => [
         (await documentsOf(shipment)).map(({ id }) => id === body['id']),
-        (await new DocumentCalls(api, key).putFile(uploadPath(body['upload'] as JsonObject))).status,
+        (await new DocumentCalls(api, key).putFileToUploadUrl(uploadPath(body['upload'] as JsonObject))).status,
       ],
       expected: [[true], 204],
       expires: true,
@@ -318,7 +318,7 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
   completeUpload: async () => {
     const calls = new DocumentCalls(api, key);
     const { id, path } = await calls.requestUpload(await newShipment());
-    await calls.putFile(path);
+    await calls.putFileToUploadUrl(path);
     return leaves(`/v1/documents/${id}`, 'complete', 'status', 'uploaded');
   },
   approveDocument: async () => leaves(await newDocument(), 'approve', 'status', 'approved'),

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
 import type { Environment, JsonObject, Permission, Principal, Role, ServiceAccount, User } from '@tracking/contracts';
 import type { Access, OperationId } from '@tracking/http';
-import { EVERY_KEY } from '@tracking/identity';
-import type { BegunSession, IdentityCommand, KeyReach } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
+import type { StartedSession, IdentityCommand, KeyAccess } from '@tracking/identity';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { resolvePaths } from './described-responses.ts';
@@ -209,7 +209,7 @@ const CREDENTIALS: Readonly<Record<Kind, (person: Person) => Promise<Record<stri
   },
   limited_key: async ({ role, environment, workspace }) => {
     const { id } = await accountOf('developer', workspace);
-    const reach: KeyReach = { ...EVERY_KEY, service_accounts: 'all_but_admins' };
+    const reach: KeyAccess = { ...ACCESS_TO_ALL_KEYS, service_accounts: 'all_but_admins' };
     const request = { name: 'key', environment, owner: { type: 'service_account', id } } as const;
     const { after } = await api.identity.keys.createKey(await commandIn(workspace), reach, request);
     await api.identity.serviceAccounts.changeAccount(await commandIn(workspace), id, { role });
@@ -240,7 +240,7 @@ async function userOf({ role, workspace }: Person): Promise<User> {
   return after;
 }
 
-async function signIn(person: Person, user?: User): Promise<BegunSession> {
+async function signIn(person: Person, user?: User): Promise<StartedSession> {
   const { email } = user ?? (await userOf(person));
   const from = { address: '203.0.113.7', user_agent: 'test', request_id: 'req_test' };
   return api.identity.signIn(await commandIn(person.workspace), { email, password: PASSWORD, ...from });
@@ -248,7 +248,7 @@ async function signIn(person: Person, user?: User): Promise<BegunSession> {
 
 async function keyOf({ id }: User, { environment, workspace }: Person): Promise<string> {
   const request = { name: 'key', environment, owner: { type: 'user', id } } as const;
-  const { after } = await api.identity.keys.createKey(await commandIn(workspace), EVERY_KEY, request);
+  const { after } = await api.identity.keys.createKey(await commandIn(workspace), ACCESS_TO_ALL_KEYS, request);
   return after.key;
 }
 
@@ -259,11 +259,12 @@ async function endCredentials(): Promise<Readonly<Record<string, Record<string, 
   const command = () => commandIn('mine');
   const createAccountKey = async () => {
     const owner = { type: 'service_account', id: (await accountOf('admin', 'mine')).id } as const;
-    return (await keys.createKey(await command(), EVERY_KEY, { name: 'key', environment: 'live', owner })).after;
+    return (await keys.createKey(await command(), ACCESS_TO_ALL_KEYS, { name: 'key', environment: 'live', owner }))
+      .after;
   };
   const [revoked, rotated, keyOfDeactivatedAccount] = await Promise.all([1, 2, 3].map(createAccountKey));
-  await keys.revokeKey(await command(), EVERY_KEY, revoked!.id);
-  await keys.rotateKey(await command(), EVERY_KEY, rotated!.id, 0);
+  await keys.revokeKey(await command(), ACCESS_TO_ALL_KEYS, revoked!.id);
+  await keys.rotateKey(await command(), ACCESS_TO_ALL_KEYS, rotated!.id, 0);
   await serviceAccounts.deactivateAccount(await command(), keyOfDeactivatedAccount!.owner.id);
   const deactivated = await userOf(admin);
   const keyOfDeactivatedUser = await keyOf(deactivated, admin);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { KeyOwner, User } from '@tracking/contracts';
-import { EVERY_KEY } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import { Unavailable } from '@tracking/ports';
 import { openAnotherReplica } from './another-replica.ts';
@@ -65,7 +65,7 @@ async function sessionOfUser(): Promise<Credential> {
 
 async function keyOf(owner: KeyOwner): Promise<Credential> {
   const request = { name: 'one', environment: 'live', owner } as const;
-  const { after } = await here.identity.keys.createKey(await command(), EVERY_KEY, request);
+  const { after } = await here.identity.keys.createKey(await command(), ACCESS_TO_ALL_KEYS, request);
   return { id: after.id, owner, headers: { authorization: `Bearer ${after.key}` } };
 }
 
@@ -81,9 +81,9 @@ const statusThere = async (credential: Credential): Promise<number> =>
 const statusHere = async (credential: Credential): Promise<number> => (await here.inject(write(credential))).statusCode;
 
 type TakeAway = (key: Credential) => Promise<unknown>;
-const revoked: TakeAway = async ({ id }) => here.identity.keys.revokeKey(await command(), EVERY_KEY, id);
+const revoked: TakeAway = async ({ id }) => here.identity.keys.revokeKey(await command(), ACCESS_TO_ALL_KEYS, id);
 const rotated: TakeAway = async ({ id, owner }) => {
-  const reach = { ...EVERY_KEY, user_id: owner.type === 'user' ? owner.id : null };
+  const reach = { ...ACCESS_TO_ALL_KEYS, user_id: owner.type === 'user' ? owner.id : null };
   await here.identity.keys.rotateKey(await command(), reach, id, 0);
 };
 

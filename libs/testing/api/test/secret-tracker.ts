@@ -46,7 +46,7 @@ export class SecretTracker {
   }
 
   /** Returns the secrets in responses that must not contain them. */
-  findLeaks(): readonly string[] {
+  findLeakedSecrets(): readonly string[] {
     return this.responses.flatMap(({ where, content }) =>
       this.findSecrets(content).map((name) => `${name} in ${where}`),
     );

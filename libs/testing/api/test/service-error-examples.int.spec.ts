@@ -8,7 +8,7 @@ import { eventually, hostileReceivers } from '@tracking/testing';
 import { INDEXED_WEBHOOK_COLLECTIONS } from '@tracking/webhooks';
 import { type ClientReceiver, createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ApiResponse } from './described-responses.ts';
-import { DocumentCalls, sendRaw, SMALL_PDF } from './document-calls.ts';
+import { DocumentCalls, sendRawRequest, SMALL_PDF } from './document-calls.ts';
 import { expectDocumentedError } from './documented-examples.ts';
 import { type Api, type ApiCall, startApi, withOverrides } from './start-api.ts';
 
@@ -36,7 +36,7 @@ const endpoint = async () => String((await createEnabledEndpoint(api, admin, rec
 
 /** Returns the response to the text of a request. */
 async function refuseRaw(text: string): Promise<Refusal> {
-  const [head = '', body = ''] = (await sendRaw(api, text)).split('\r\n\r\n');
+  const [head = '', body = ''] = (await sendRawRequest(api, text)).split('\r\n\r\n');
   return { status: Number(head.split(' ')[1]), body: JSON.parse(body) as JsonObject };
 }
 

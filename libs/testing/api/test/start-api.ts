@@ -10,7 +10,7 @@ import { FileObjectStore } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { createHttpApi, IdempotencyClaims } from '@tracking/http';
 import type { Deprecations, IdempotencyOptions } from '@tracking/http';
-import { EVERY_KEY, Identity } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS, Identity } from '@tracking/identity';
 import { createOutboundHttp } from '@tracking/outbound-http';
 import { loadPlaces } from '@tracking/places';
 import type { DiskSpace, DocumentStore, Metrics } from '@tracking/ports';
@@ -21,7 +21,7 @@ import { SecretBox, WEBHOOK_TOPICS, type WebhookSettings, Webhooks } from '@trac
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { InjectOptions } from 'fastify';
 import { type ApiDependencies, TESTED_FEATURES } from './features.ts';
-import { type ApiResponse, expectDescribed } from './described-responses.ts';
+import { type ApiResponse, expectResponseMatchesDescription } from './described-responses.ts';
 
 const createResponseCipher = (key: Uint8Array) => new SecretBox(key);
 export const PUBLIC_ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
@@ -160,7 +160,7 @@ export async function startApi(options: StartOptions = {}) {
     const command = { id: randomUUID(), at: clock().toISOString(), actor, workspace_id: found.id };
     const account = await identity.serviceAccounts.createAccount(command, { name: role, role });
     const owner = { type: 'service_account', id: account.after.id } as const;
-    const created = await identity.keys.createKey(command, EVERY_KEY, { name: role, environment, owner });
+    const created = await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, { name: role, environment, owner });
     return created.after.key;
   };
 
@@ -239,7 +239,7 @@ export function createCaller(url: string) {
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
     const answer = { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
-    expectDescribed(method, path, answer);
+    expectResponseMatchesDescription(method, path, answer);
     return answer;
   };
 }

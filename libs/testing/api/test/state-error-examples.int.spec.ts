@@ -50,12 +50,12 @@ const account = () => create('/v1/service_accounts', { name: 'a', role: 'viewer'
 const ERRORS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
   size_mismatch: async () => {
     const { id, path } = await pending(undefined, { size_bytes: SMALL_PDF.length + 1 });
-    await documents.putFile(path);
+    await documents.putFileToUploadUrl(path);
     return documents.postOperation(id, 'complete');
   },
   checksum_mismatch: async () => {
     const { id, path } = await pending();
-    await documents.putFile(path, OTHER_PDF);
+    await documents.putFileToUploadUrl(path, OTHER_PDF);
     return documents.postOperation(id, 'complete');
   },
   unsupported_document_type: () =>
@@ -70,9 +70,9 @@ const ERRORS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
     documents.getResource(`${await uploaded()}/download`, { range: `bytes=${SMALL_PDF.length}-` }),
   document_not_pending: async () => {
     const { id, path } = await pending();
-    await documents.putFile(path);
+    await documents.putFileToUploadUrl(path);
     await documents.postOperation(id, 'complete');
-    return documents.putFile(path);
+    return documents.putFileToUploadUrl(path);
   },
   document_not_uploaded: async () => documents.getResource(`/v1/documents/${(await pending()).id}/download`),
   document_reviewed: async () => {
@@ -90,7 +90,7 @@ const ERRORS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
     const { path } = await pending();
     ahead = 3_600_000;
     try {
-      return await documents.putFile(path);
+      return await documents.putFileToUploadUrl(path);
     } finally {
       ahead = 0;
     }

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { ApiResponse } from './described-responses.ts';
-import { DocumentCalls, encodeForm, createFilePart, SMALL_PDF, sendRaw, DOCUMENT_TYPE_PART } from './document-calls.ts';
+import {
+  DocumentCalls,
+  encodeForm,
+  createFilePart,
+  SMALL_PDF,
+  sendRawRequest,
+  DOCUMENT_TYPE_PART,
+} from './document-calls.ts';
 import { type Api, startApi } from './start-api.ts';
 
 const SIZE = SMALL_PDF.length;
@@ -62,7 +69,7 @@ describe('storage quota of a workspace', () => {
     await api.call('DELETE', `/v1/documents/${first?.id ?? ''}`, { key: admin });
     await settled(2 * SIZE);
     await eventually(async () => expect((await live.sendUpload(shipment)).status).toBe(201));
-    expect((await live.putFile(second?.path ?? '')).status).toBe(204);
+    expect((await live.putFileToUploadUrl(second?.path ?? '')).status).toBe(204);
     expect((await live.postOperation(second?.id ?? '', 'complete')).body).toMatchObject({ status: 'uploaded' });
     await settled(MAX_FILES * SIZE);
     expect(codeOf(await live.sendUpload(shipment))).toBe('storage_quota_exceeded');
@@ -83,7 +90,7 @@ describe('storage quota of a workspace', () => {
   it('refuses a large form before it is received', async () => {
     const head = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${live.key}\r\nContent-Type: multipart/form-data; boundary=b\r\n`;
     const form = encodeForm([DOCUMENT_TYPE_PART, createFilePart()]).subarray(0, 120);
-    const text = await sendRaw(api, `${head}Content-Length: 20000000\r\n\r\n${form.toString()}`);
+    const text = await sendRawRequest(api, `${head}Content-Length: 20000000\r\n\r\n${form.toString()}`);
     expect(text).toContain('413 Payload Too Large');
     expect(text).toContain('storage_quota_exceeded');
   });
@@ -92,8 +99,8 @@ describe('storage quota of a workspace', () => {
     const head = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${live.key}\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const form = encodeForm([DOCUMENT_TYPE_PART, createFilePart()]);
     const request = `${head}${form.length.toString(16)}\r\n${form.toString()}\r\n0\r\n\r\n`;
-    for (let n = 0; n < MAX_FILES; n += 1) expect(await sendRaw(api, request)).toContain('201 Created');
-    expect(await sendRaw(api, request)).toContain('storage_quota_exceeded');
+    for (let n = 0; n < MAX_FILES; n += 1) expect(await sendRawRequest(api, request)).toContain('201 Created');
+    expect(await sendRawRequest(api, request)).toContain('storage_quota_exceeded');
     expect(await live.countObjects()).toBe(MAX_FILES);
   });
 
@@ -101,10 +108,10 @@ describe('storage quota of a workspace', () => {
     const { path } = await live.requestUpload(shipment);
     await live.requestUpload(shipment);
     await live.requestUpload(shipment);
-    const answers = await times(5, () => live.putFile(path));
+    const answers = await times(5, () => live.putFileToUploadUrl(path));
     expect(answers.some(({ status }) => status === 204)).toBe(true);
     expect(answers.map(codeOf).every((code) => code === undefined || code === 'storage_quota_exceeded')).toBe(true);
-    expect((await live.putFile(path)).status).toBe(204);
+    expect((await live.putFileToUploadUrl(path)).status).toBe(204);
   });
 });
 
@@ -138,7 +145,7 @@ describe('reserve of the disk', () => {
     expect(usedBytes()).toBe(stored.length * FILE.length);
     expect(api.counts.get('documents_refused_total{why="StorageFull"}')).toBe(1);
     const { path } = await attacker.requestUpload(shipment);
-    expect(codeOf(await attacker.putFile(path))).toBe('storage_full');
+    expect(codeOf(await attacker.putFileToUploadUrl(path))).toBe('storage_full');
 
     const other = await api.key('admin', 'live', 'other');
     const created = await api.call('POST', '/v1/shipments', { key: other, json: { external_id: 'one' } });
@@ -159,6 +166,6 @@ describe('reserve of the disk', () => {
       expect((await api.call('DELETE', `/v1/documents/${id}`, { key: admin })).status).toBe(200);
     }
     expect((await attacker.sendUpload(shipment)).status).toBe(201);
-    expect((await attacker.putFile(path)).status).toBe(204);
+    expect((await attacker.putFileToUploadUrl(path)).status).toBe(204);
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createAdministrationApi } from '@tracking/administration';
 import type { Environment } from '@tracking/contracts';
-import { EVERY_KEY } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import { createCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -195,7 +195,7 @@ describe('users', () => {
     });
     const newKey = async (environment: Environment) => {
       const owner = { type: 'user', id } as const;
-      const reach = { ...EVERY_KEY, user_id: id };
+      const reach = { ...ACCESS_TO_ALL_KEYS, user_id: id };
       return (await api.identity.keys.createKey(await command(), reach, { name: 'script', environment, owner })).after;
     };
     const works = async ({ key }: { readonly key: string }) => (await api.call('GET', '/v1/session', { key })).status;
@@ -236,7 +236,7 @@ describe('users', () => {
       actor: owner,
       workspace_id: await api.workspace(),
     };
-    const reach = { ...EVERY_KEY, user_id: id };
+    const reach = { ...ACCESS_TO_ALL_KEYS, user_id: id };
     const { after: key } = await keys.createKey(command, reach, { name: 'script', environment: 'live', owner });
     keys.listRevocableIds = () => Promise.resolve(['key_gone', key.id]);
     try {

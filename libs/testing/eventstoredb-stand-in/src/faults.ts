@@ -36,7 +36,7 @@ class RequestHold {
     return this.released !== undefined;
   }
 
-  switchHold(isOn: boolean): void {
+  setHold(isOn: boolean): void {
     if (isOn) this.released ??= Promise.withResolvers();
     else {
       this.released?.resolve();
@@ -65,8 +65,8 @@ export class FaultSwitches {
   }
 
   setFaults(faults: InjectedFaults): void {
-    if (faults.hang !== undefined) this.hang.switchHold(faults.hang);
-    if (faults.freeze !== undefined) this.freeze.switchHold(faults.freeze);
+    if (faults.hang !== undefined) this.hang.setHold(faults.hang);
+    if (faults.freeze !== undefined) this.freeze.setHold(faults.freeze);
     this.lostAnswers = faults.loseAnswers ?? this.lostAnswers;
     this.appendsUntilCrash = faults.dieAfterAppends ?? this.appendsUntilCrash;
     if (faults.checkpointInterval !== undefined) this.checkpointInterval = faults.checkpointInterval;

@@ -132,7 +132,7 @@ export class StandInNode {
 
   private addServices(): void {
     const { streams: all, settings, cluster } = this.options;
-    const streams = all.readFrom(this.log);
+    const streams = all.withLogCopy(this.log);
     this.grpc.addService(streamsService.StreamsService, {
       read: readCall(streams, this.faults, settings),
       ...appendCalls(streams, this.faults),

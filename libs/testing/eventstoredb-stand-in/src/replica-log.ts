@@ -10,7 +10,7 @@ import type {
 } from '@tracking/ports';
 
 /** Position before the first event, for a copy that was paused while the log was empty. */
-const LOG_START: Position = '';
+const LOG_START_POSITION: Position = '';
 
 /**
  * The copy of the log that one node of a cluster has. Replication to the copy can be paused: reads then end at the last
@@ -24,7 +24,7 @@ export class ReplicaLog implements EventStore {
   constructor(private readonly log: EventStore) {}
 
   async pauseReplication(): Promise<void> {
-    this.end ??= (await this.log.head()) ?? LOG_START;
+    this.end ??= (await this.log.head()) ?? LOG_START_POSITION;
   }
 
   resumeReplication(): void {
@@ -70,7 +70,7 @@ export class ReplicaLog implements EventStore {
   async head(): Promise<Position | undefined> {
     const head = await this.log.head();
     if (this.end === undefined) return head;
-    return this.end === LOG_START ? undefined : this.end;
+    return this.end === LOG_START_POSITION ? undefined : this.end;
   }
 
   close(): Promise<void> {

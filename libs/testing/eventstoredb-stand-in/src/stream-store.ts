@@ -69,7 +69,7 @@ export class StreamStore {
   }
 
   /** Returns the same streams as a node reads them from its own copy of the log. */
-  readFrom(copy: EventStore): StreamStore {
+  withLogCopy(copy: EventStore): StreamStore {
     return new StreamStore(copy, this.states, this.appendsById);
   }
 

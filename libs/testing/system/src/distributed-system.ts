@@ -182,7 +182,7 @@ export class DistributedSystem {
   }
 
   /** Starts all stopped processes again. */
-  async restartStopped(): Promise<void> {
+  async restartStoppedProcesses(): Promise<void> {
     await this.startEngines();
     await this.startServices();
   }

@@ -38,7 +38,7 @@ async function stored(): Promise<readonly number[]> {
   return Promise.all(collections.map((collection) => collection.count({})));
 }
 const count = async (status: string) => (await stage.listDeliveries(webhooks, { statuses: [status] })).length;
-const swept = () => webhooks.metrics.getValue('webhook_deliveries_deleted_total');
+const swept = () => webhooks.metrics.getMetricValue('webhook_deliveries_deleted_total');
 
 test('deletes deliveries past their retention with their attempts and bodies; keeps everything else', async () => {
   const other = { ...SAMPLE_SCOPE, workspace_id: 'wsp_two', environment: 'test' as const };
@@ -55,7 +55,7 @@ test('deletes deliveries past their retention with their attempts and bodies; ke
     stage.addEvent({ type: 'milestone.recorded' }),
   );
   await eventually(async () => expect([await count('succeeded'), await count('dead_lettered')]).toEqual([3, 1]));
-  await eventually(() => expect(webhooks.metrics.getValue('webhook_dead_letters_total')).toBe(1));
+  await eventually(() => expect(webhooks.metrics.getMetricValue('webhook_dead_letters_total')).toBe(1));
   await webhooks.endpoints.disable({ ...stage.createCommand(), endpoint_id: refusing.id });
   stage.clockOffset += 29 * DAY_MS;
   await stage.publishEvents(stage.addEvent());

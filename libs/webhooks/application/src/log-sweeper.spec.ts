@@ -35,7 +35,7 @@ function startSweeper(parts: Partial<Record<keyof LogSweeperDependencies, unknow
   const sweeper = new LogSweeper({
     deliveries: { find: () => Promise.resolve([]) },
     payloads: { findWithin: () => Promise.resolve({ documents: [] }), writeMany: () => Promise.resolve() },
-    replays: { deleteEnded: () => Promise.resolve(), hasReplays: () => Promise.resolve(false) },
+    replays: { deleteEndedReplays: () => Promise.resolve(), hasReplays: () => Promise.resolve(false) },
     statistics: { deleteHours: () => Promise.resolve() },
     endpoints: { listDeletedBefore: () => Promise.resolve([]) },
     health: { delete: () => Promise.resolve(true) },
@@ -99,7 +99,7 @@ describe('the sweep of old webhook records', () => {
 
   test.each<[string, number, (all: Collection<never>, pace: DutyCycle, ending: AbortController) => Promise<void>]>([
     ['hours', 200, (all, pace, { signal }) => deleteHoursBefore(all, BEFORE, pace, signal)],
-    ['replays', 100, (all, pace, { signal }) => new ReplayStore(all, all).deleteEnded(BEFORE, pace, signal)],
+    ['replays', 100, (all, pace, { signal }) => new ReplayStore(all, all).deleteEndedReplays(BEFORE, pace, signal)],
     [
       'endpoints',
       100,

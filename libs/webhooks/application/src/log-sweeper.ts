@@ -97,7 +97,7 @@ export class LogSweeper {
       ['discarded', ago(deliveriesMs)],
       ['dead_lettered', ago(deadLettersMs)],
     ] as const;
-    await this.dependencies.replays.deleteEnded(ago(deliveriesMs), this.pace, ending);
+    await this.dependencies.replays.deleteEndedReplays(ago(deliveriesMs), this.pace, ending);
     await this.dependencies.statistics.deleteHours(ago(deliveriesMs), this.pace, ending);
     const byScope = ['workspace_id', 'environment', 'status', ...SORT_FIELDS] as const;
     for await (const { workspace_id } of readFirstPerValue(this.dependencies.deliveries, byScope)) {

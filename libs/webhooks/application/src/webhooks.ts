@@ -292,7 +292,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
       const recorded = deferred.job.stopRounds();
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
-      const drained = Promise.all([owner.stop(), dispatcher.stop()]).then(() => stats.keeper.writeRemaining());
+      const drained = Promise.all([owner.stop(), dispatcher.stop()]).then(() => stats.keeper.writeOpenHours());
       await Promise.race([drained, waitForAbort(ended.signal)]);
       clearTimeout(timer);
       ended.abort();

@@ -59,7 +59,7 @@ export class FakeReceivers implements OutboundHttp {
     signal?.addEventListener('abort', giveUp);
     try {
       const behaviour = this.behaviours.get(url);
-      if (behaviour === undefined) return this.answerOk(request);
+      if (behaviour === undefined) return this.respondWithOk(request);
       return await Promise.race([behaviour(request), aborted]);
     } finally {
       signal?.removeEventListener('abort', giveUp);
@@ -68,7 +68,7 @@ export class FakeReceivers implements OutboundHttp {
   }
 
   /** Returns a response with status 200; for a challenge, with its token as the body. */
-  answerOk({ headers, body }: ReceivedRequest): FakeAnswer {
+  respondWithOk({ headers, body }: ReceivedRequest): FakeAnswer {
     if (headers['service-event-type'] !== 'endpoint.verification') return createAnswer(200);
     return createAnswer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);
   }

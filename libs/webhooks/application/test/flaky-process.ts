@@ -53,7 +53,7 @@ export class FlakyProcess extends KillableProcess {
       upsert: (document, guard) => this.callFlaky(() => inner.upsert(document, guard)),
       delete: (id, guard) => this.callFlaky(() => inner.delete(id, guard)),
       writeMany: async (writes) => {
-        if (writes.some((write) => this.isHeld(write))) await this.holdCall();
+        if (writes.some((write) => this.isWriteHeld(write))) await this.holdCall();
         await this.callFlaky(() => inner.writeMany(writes));
         if (this.afterWritesTo === name) throw new Unavailable('document store', 'test');
       },
@@ -66,7 +66,7 @@ export class FlakyProcess extends KillableProcess {
     this.gate.resolve();
   }
 
-  private isHeld<T extends Document>(write: CollectionWrite<T>): boolean {
+  private isWriteHeld<T extends Document>(write: CollectionWrite<T>): boolean {
     const { holdDeliveriesTo: endpoint } = this;
     if (endpoint === undefined || write.kind === 'delete') return false;
     return 'endpoint_id' in write.document && write.document.endpoint_id === endpoint;

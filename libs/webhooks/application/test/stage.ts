@@ -159,7 +159,7 @@ export class WebhooksTestStage {
       loopTime: this.loopTime,
       setTimer: this.setTimer,
     });
-    const running = { ...webhooks, process, metrics, stop: () => process.raceDeath(webhooks.stop()) };
+    const running = { ...webhooks, process, metrics, stop: () => process.resolveUnlessKilled(webhooks.stop()) };
     this.running.add(running);
     return running;
   }

@@ -4,6 +4,6 @@ import type { ProcessTime } from '../src/scheduling/steady-time.ts';
 export const UNSET_CLOCK: ProcessTime = {
   now: () => Infinity,
   steps: 0,
-  toStored: (at) => at,
-  fromStored: (at) => at,
+  toStoredTime: (at) => at,
+  fromStoredTime: (at) => at,
 };

@@ -20,7 +20,7 @@ import { WebhookCommandOf } from './webhook-command.ts';
 import { WEBHOOKS_TOKEN } from './dependencies.ts';
 
 const DEAD_LETTERS_BODY_PIPE = new BodyPipe(SelectDeadLettersDto, StartedReplaysResource);
-const MayBeNotFound = () =>
+const EndpointOrDeliveryNotFoundResponse = () =>
   ErrorResponse(404, 'This endpoint or delivery does not exist in this workspace and environment.');
 
 @ApiTags('Webhook dead letters')
@@ -53,7 +53,7 @@ export class WebhookDeadLettersController {
     body: SelectDeadLettersDto,
   })
   @ApiResponse({ status: 202, description: 'The replays that were started.', type: StartedReplaysResource })
-  @MayBeNotFound()
+  @EndpointOrDeliveryNotFoundResponse()
   @ErrorResponse(409, 'The endpoint in the filter is not enabled, or a replay of it is already running.')
   @Audited('webhook_dead_letters.replayed')
   async replayDeadLetters(
@@ -75,7 +75,7 @@ export class WebhookDeadLettersController {
     body: SelectDeadLettersDto,
   })
   @ApiResponse({ status: 202, description: 'The jobs that were started.', type: StartedReplaysResource })
-  @MayBeNotFound()
+  @EndpointOrDeliveryNotFoundResponse()
   @Audited('webhook_dead_letters.discarded')
   async discardDeadLetters(
     @SentBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: ReadBody<SelectDeadLettersDto>,

@@ -6,7 +6,7 @@ import {
   CurrentScope,
   Cursors,
   formatEtag,
-  NO_BODY,
+  NO_BODY_PIPE,
   Operation,
   readTextKeyedPage,
   ErrorResponse,
@@ -27,7 +27,8 @@ import { WEBHOOKS_TOKEN, type WebhooksHttpDependencies } from './dependencies.ts
 import { discardDelivery } from './audited-commands.ts';
 import { rethrowAsUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
-const MayBeNotFound = () => ErrorResponse(404, 'This delivery does not exist in this workspace and environment.');
+const DeliveryNotFoundResponse = () =>
+  ErrorResponse(404, 'This delivery does not exist in this workspace and environment.');
 
 @ApiTags('Webhook deliveries')
 @Controller('v1/webhook_deliveries')
@@ -55,7 +56,7 @@ export class WebhookDeliveriesController {
   @Get(':id')
   @Operation('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryDetailResource })
-  @MayBeNotFound()
+  @DeliveryNotFoundResponse()
   async getDelivery(
     @Param('id') delivery_id: string,
     @CurrentScope() scope: Scope,
@@ -74,11 +75,11 @@ export class WebhookDeliveriesController {
     description: 'The delivery, as it was before the attempt. Get the delivery again for the outcome.',
     type: DeliveryWrittenResource,
   })
-  @MayBeNotFound()
+  @DeliveryNotFoundResponse()
   @ErrorResponse(409, 'The endpoint is not enabled.')
   async retryDelivery(
     @Param('id') delivery_id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
@@ -90,12 +91,12 @@ export class WebhookDeliveriesController {
   @HttpCode(200)
   @Operation('discardWebhookDelivery', { summary: 'Discard a delivery', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
-  @MayBeNotFound()
+  @DeliveryNotFoundResponse()
   @ErrorResponse(409, 'The delivery already succeeded.')
   @Audited('webhook_delivery.discarded')
   async discardDelivery(
     @Param('id') delivery_id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {

@@ -7,7 +7,7 @@ import {
   CurrentScope,
   Cursors,
   formatEtag,
-  NO_BODY,
+  NO_BODY_PIPE,
   Operation,
   PageDto,
   type ReadBody,
@@ -50,7 +50,8 @@ import { warnAboutDroppedHeaders, changeAndReport } from './reported-change.ts';
 import { VerificationThrottle } from './verification-throttle.ts';
 import { rethrowAsUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
-const MayBeNotFound = () => ErrorResponse(404, 'This endpoint does not exist in this workspace and environment.');
+const EndpointNotFoundResponse = () =>
+  ErrorResponse(404, 'This endpoint does not exist in this workspace and environment.');
 const MayBeUnverified = () => ErrorResponse(409, 'The endpoint is not verified.');
 
 @ApiTags('Webhook endpoints')
@@ -100,7 +101,7 @@ export class WebhookEndpointsController {
   @Get(':id')
   @Operation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
-  @MayBeNotFound()
+  @EndpointNotFoundResponse()
   async getEndpoint(
     @Param('id') endpoint_id: string,
     @CurrentScope() scope: Scope,
@@ -114,7 +115,7 @@ export class WebhookEndpointsController {
   @Get(':id/stats')
   @Operation('getWebhookEndpointStats', { summary: 'Get hourly delivery statistics', query: GetEndpointStatsDto })
   @ApiResponse({ status: 200, description: 'Statistics of the endpoint.', type: EndpointStatsResource })
-  @MayBeNotFound()
+  @EndpointNotFoundResponse()
   getStatistics(
     @Param('id') endpoint_id: string,
     @Query() query: GetEndpointStatsDto,
@@ -130,7 +131,7 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @MayBeNotFound()
+  @EndpointNotFoundResponse()
   @Audited('webhook_endpoint.changed')
   async changeEndpoint(
     @Param('id') endpoint_id: string,
@@ -151,11 +152,11 @@ export class WebhookEndpointsController {
     hasEtag: false,
   })
   @ApiResponse({ status: 200, description: 'Deleted.', type: EndpointDeletedResource })
-  @MayBeNotFound()
+  @EndpointNotFoundResponse()
   @Audited('webhook_endpoint.deleted')
   async deleteEndpoint(
     @Param('id') endpoint_id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
@@ -172,12 +173,12 @@ export class WebhookEndpointsController {
     description: 'The endpoint. `last_verification` contains the result.',
     type: EndpointWrittenResource,
   })
-  @MayBeNotFound()
+  @EndpointNotFoundResponse()
   @ErrorResponse(429, 'The rate limit, or a limit of challenges, is exceeded; see Retry-After.')
   @Audited('webhook_endpoint.verified')
   async verifyEndpoint(
     @Param('id') endpoint_id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
@@ -197,12 +198,12 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @MayBeNotFound()
+  @EndpointNotFoundResponse()
   @MayBeUnverified()
   @Audited('webhook_endpoint.enabled')
   async enableEndpoint(
     @Param('id') endpoint_id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
@@ -218,11 +219,11 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
-  @MayBeNotFound()
+  @EndpointNotFoundResponse()
   @Audited('webhook_endpoint.disabled')
   async disableEndpoint(
     @Param('id') endpoint_id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
@@ -242,7 +243,7 @@ export class WebhookEndpointsController {
     description: 'The delivery. Get the delivery again for the outcome.',
     type: DeliveryWrittenResource,
   })
-  @MayBeNotFound()
+  @EndpointNotFoundResponse()
   @MayBeUnverified()
   async sendTestEvent(
     @Param('id') endpoint_id: string,
@@ -268,7 +269,7 @@ export class WebhookEndpointsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint with its new secret.', type: EndpointCreatedResource })
-  @MayBeNotFound()
+  @EndpointNotFoundResponse()
   @Audited('webhook_endpoint.secret_rotated')
   async rotateSecret(
     @Param('id') endpoint_id: string,
@@ -288,12 +289,12 @@ export class WebhookEndpointsController {
     description: 'Every call is recorded in the audit log.',
   })
   @ApiResponse({ status: 200, description: 'The valid secrets.', type: EndpointSecretsResource })
-  @MayBeNotFound()
+  @EndpointNotFoundResponse()
   @ErrorResponse(409, 'The secrets were stored under a key that is lost.')
   @Audited('webhook_endpoint.secret_revealed')
   async revealSecret(
     @Param('id') endpoint_id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<RevealedSecret>> {

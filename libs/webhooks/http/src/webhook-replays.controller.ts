@@ -6,7 +6,7 @@ import {
   CurrentScope,
   Cursors,
   createFieldError,
-  NO_BODY,
+  NO_BODY_PIPE,
   Operation,
   BodyPipe,
   SentBody,
@@ -35,7 +35,8 @@ const REPLAY_FILTER_BODY_PIPE = new BodyPipe(ReplayFilterDto, ReplayWrittenResou
   const isLater = since != null && since > (until != null && until < at ? until : at);
   return isLater ? createFieldError('since', 'invalid_value', 'Must not be later than `until` or now.') : [];
 });
-const MayBeNotFound = () => ErrorResponse(404, 'This replay does not exist in this workspace and environment.');
+const ReplayNotFoundResponse = () =>
+  ErrorResponse(404, 'This replay does not exist in this workspace and environment.');
 
 @ApiTags('Webhook replays')
 @Controller('v1')
@@ -88,7 +89,7 @@ export class WebhookReplaysController {
   @Get('webhook_replays/:id')
   @Operation('getWebhookReplay', { summary: 'Get a replay and its progress', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayResource })
-  @MayBeNotFound()
+  @ReplayNotFoundResponse()
   async getReplay(
     @Param('id') replay_id: string,
     @CurrentScope() scope: Scope,
@@ -106,11 +107,11 @@ export class WebhookReplaysController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
-  @MayBeNotFound()
+  @ReplayNotFoundResponse()
   @Audited('webhook_replay.canceled')
   async cancelReplay(
     @Param('id') replay_id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
@@ -122,12 +123,12 @@ export class WebhookReplaysController {
   @HttpCode(200)
   @Operation('resumeWebhookReplay', { summary: 'Resume a canceled replay', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
-  @MayBeNotFound()
+  @ReplayNotFoundResponse()
   @ErrorResponse(409, 'The replay is completed, the endpoint is not enabled, or another replay is running.')
   @Audited('webhook_replay.resumed')
   async resumeReplay(
     @Param('id') replay_id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {

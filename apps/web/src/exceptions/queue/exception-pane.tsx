@@ -7,7 +7,7 @@ import type { ReactNode } from 'react';
 import { QueryView } from '../../app/page.tsx';
 import { PermissionGate } from '../../session/permissions.tsx';
 import { useEnvironment } from '../../session/session.ts';
-import { FactList } from '../../shipment/parts.tsx';
+import { PropertyList } from '../../shipment/parts.tsx';
 import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
 import { ShipmentEta, SeverityBadge, ShipmentStatus } from '../../shipments/shipment-facts.tsx';
 import { MODE_LABELS } from '../../values/codes.ts';
@@ -135,7 +135,7 @@ function ExceptionDetails({ exception, me }: { readonly exception: ShipmentExcep
   const { type, container_number, assignee, detected_by, opened_at, acknowledged_at, resolution } = exception;
   const due = findDueDate(exception);
   return (
-    <FactList
+    <PropertyList
       facts={[
         ['Type', EXCEPTION_LABELS[type]],
         ['Container', container_number],
@@ -181,7 +181,7 @@ function ShipmentSummary({ id }: { readonly id: string }) {
             </Title>
             <ShipmentStatus status={one.status} />
           </Group>
-          <FactList
+          <PropertyList
             facts={[
               ['Mode', one.mode && MODE_LABELS[one.mode]],
               ['Origin', one.origin_port && <PlaceName key="from" code={one.origin_port} />],

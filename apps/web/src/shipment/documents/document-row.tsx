@@ -33,9 +33,9 @@ export function DocumentRow({
   const { current, earlier } = versions;
   return (
     <li className={classes['document']}>
-      <DocumentFacts document={current} actions={actions}>
+      <DocumentProperties document={current} actions={actions}>
         <ReviewButtons document={current} actions={actions} />
-      </DocumentFacts>
+      </DocumentProperties>
       {earlier.length > 0 && (
         <Button
           size="compact-xs"
@@ -51,7 +51,7 @@ export function DocumentRow({
         <ul className={classes['earlier']} aria-label={`Earlier versions of ${current.file_name}`}>
           {earlier.map((document) => (
             <li key={document.id}>
-              <DocumentFacts document={document} actions={actions} />
+              <DocumentProperties document={document} actions={actions} />
             </li>
           ))}
         </ul>
@@ -66,7 +66,7 @@ interface DocumentFactsProps {
   readonly children?: React.ReactNode;
 }
 
-function DocumentFacts({ document, actions, children }: DocumentFactsProps) {
+function DocumentProperties({ document, actions, children }: DocumentFactsProps) {
   const nameOf = useActorName(useShipment().id);
   const { file_name, type, status, size_bytes, content_type, uploaded_by, reviewed_by, reviewed_at } = document;
   const canOpen = document.download_url !== null;

@@ -191,7 +191,7 @@ function RequiredDocumentsCard({ documents, onOpen, onChoose }: RequiredDocument
         <QueryView query={required} what="the required documents">
           {(byMode) => {
             const items = checkRequirements(byMode[mode] ?? [], documents);
-            if (items.length === 0) return <NoRequiredDocuments mode={mode} />;
+            if (items.length === 0) return <NoRequiredDocumentsMessage mode={mode} />;
             const present = items.filter(({ state }) => state !== 'missing').length;
             return (
               <Stack gap="xs">
@@ -240,7 +240,7 @@ function RequiredDocumentsCard({ documents, onOpen, onChoose }: RequiredDocument
   );
 }
 
-function NoRequiredDocuments({ mode }: { readonly mode: string }) {
+function NoRequiredDocumentsMessage({ mode }: { readonly mode: string }) {
   return (
     <Text size="sm" c="dimmed">
       {`No documents are required for ${mode} shipments. Administrators can change this in the settings.`}

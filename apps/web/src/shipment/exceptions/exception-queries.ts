@@ -64,7 +64,7 @@ const ACTION_SUCCESS_MESSAGES: Readonly<Record<ExceptionAction['kind'], string>>
 };
 /** Fields that the conflict dialog compares between two states of an exception. */
 export const COMPARED_EXCEPTION_FIELDS = ['status', 'severity', 'assignee', 'detail', 'resolution'] as const;
-const FIELDS_BEFORE_RESOLUTION = ['status', 'severity', 'assignee', 'detail'] as const;
+const COMPARED_FIELDS_UNLESS_RESOLVED = ['status', 'severity', 'assignee', 'detail'] as const;
 
 /**
  * Returns a mutation that acknowledges, assigns, resolves or comments on an exception. The mutation reports a conflict
@@ -82,7 +82,7 @@ export function useExceptionAction(onEnd: () => void) {
       return { kind, ...words } as ExceptionAction;
     },
     read: ({ id }) => readException(environment, id),
-    isSame: (seen, now) => FIELDS_BEFORE_RESOLUTION.every((field) => seen[field] === now[field]),
+    isSame: (seen, now) => COMPARED_FIELDS_UNLESS_RESOLVED.every((field) => seen[field] === now[field]),
     canStill: ({ status }) => status !== 'resolved',
     done: ({ kind }) => ACTION_SUCCESS_MESSAGES[kind],
     onDone: onEnd,

@@ -132,11 +132,12 @@ export function listDifferences(from: unknown, to: unknown, path: readonly strin
 
 /** Returns the fields of an object, or the items of a list by key. Returns undefined for other values. */
 function toComparableFields(value: unknown): Fields | undefined {
-  if (Array.isArray(value)) return value.some(isJsonObject) ? Object.fromEntries(value.map(toNamedItem)) : undefined;
+  if (Array.isArray(value))
+    return value.some(isJsonObject) ? Object.fromEntries(value.map(toEntryByIdentifier)) : undefined;
   return isJsonObject(value) ? value : undefined;
 }
 
-function toNamedItem(item: unknown, index: number): readonly [string, unknown] {
+function toEntryByIdentifier(item: unknown, index: number): readonly [string, unknown] {
   const name = isJsonObject(item)
     ? IDENTIFYING_FIELDS.map((field) => item[field]).find((value) => typeof value === 'string')
     : undefined;

@@ -11,7 +11,7 @@ import { MilestoneLocation, MilestoneTime, usePlaces } from '../../values/place.
 import { LocalTime } from '../../values/time.tsx';
 import { CLASSIFIER_LABELS, getReasonLabel } from '../labels.ts';
 import { useGuardedWrite } from '../concurrent-changes/guarded-write.ts';
-import { FactList } from '../parts.tsx';
+import { PropertyList } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import {
   MILESTONE_FIELD_LABELS,
@@ -62,7 +62,7 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
           A later report replaced this milestone at this time: <LocalTime value={superseded_at} />
         </Alert>
       )}
-      <FactList
+      <PropertyList
         facts={[
           ['Time', <MilestoneTime key="when" milestone={milestone} zone={zone} />],
           ['Location', <MilestoneLocation key="where" name={location} />],

@@ -4,7 +4,7 @@ import { PLAIN_FIELD_NAMES, type PlainFieldName, getPlainField } from '../../shi
 import { LOAD_TYPE_LABELS, MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName, PlaceTime, usePlaces } from '../../values/place.tsx';
 import { LocalTime } from '../../values/time.tsx';
-import { TitledCard, FactList } from '../parts.tsx';
+import { TitledCard, PropertyList } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
 import { ContainersTable } from './containers-table.tsx';
 import classes from './overview-section.module.css';
@@ -102,7 +102,7 @@ function NextLeg({ leg: { mode, vessel, voyage, carrier_scac } }: { readonly leg
 function ShipmentParties() {
   const { shipper, consignee, carrier_scac } = useShipment();
   return (
-    <FactList
+    <PropertyList
       facts={[
         ['Shipper', formatParty(shipper)],
         ['Consignee', formatParty(consignee)],
@@ -128,7 +128,7 @@ function ShipmentReferences() {
   const shipment = useShipment();
   const { mode, load_type, references, metadata } = shipment;
   return (
-    <FactList
+    <PropertyList
       facts={[
         ['Your reference', shipment.external_id],
         ...PLAIN_FIELD_NAMES.map((name) => [getReferenceLabel(name, shipment), shipment[name]] as const),

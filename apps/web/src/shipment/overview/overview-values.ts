@@ -35,7 +35,7 @@ export function listStops(legs: readonly Leg[]): JourneyStop[] {
     const before = legs[index - 1];
     const departure = { estimated: leg.etd, estimatedPrecision: leg.etd_precision, actual: leg.atd };
     const isSame = before !== undefined && before.destination_port === leg.origin_port;
-    const arrival = before && toArrival(before);
+    const arrival = before && getLegArrival(before);
     if (before === undefined || isSame) return [{ place: leg.origin_port, arrival, departure, onward: leg }];
     return [
       { place: before.destination_port, arrival, departure: undefined, onward: undefined },
@@ -45,14 +45,14 @@ export function listStops(legs: readonly Leg[]): JourneyStop[] {
   const last = legs.at(-1);
   const end = last && {
     place: last.destination_port,
-    arrival: toArrival(last),
+    arrival: getLegArrival(last),
     departure: undefined,
     onward: undefined,
   };
   return addStopStates(end === undefined ? stops : [...stops, end]);
 }
 
-function toArrival({ eta, eta_precision, ata }: Leg): EstimatedAndActualTime {
+function getLegArrival({ eta, eta_precision, ata }: Leg): EstimatedAndActualTime {
   return { estimated: eta, estimatedPrecision: eta_precision, actual: ata };
 }
 

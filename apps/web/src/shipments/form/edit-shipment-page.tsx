@@ -9,7 +9,7 @@ import { useApiWrite } from '../../app/write.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { ShipmentNotFound } from '../../shipment/parts.tsx';
 import { shipmentQuery, getShipmentTitle } from '../../shipment/shipment-queries.ts';
-import { AwaitPlaces } from '../../values/await-places.tsx';
+import { WaitForPlaces } from '../../values/await-places.tsx';
 import { UnsavedChangesGuard, RequireWriteAccess, notifySaved, useSubmitError } from './form-parts.tsx';
 import { type ShipmentValues, listChangedFields, toShipmentFormValues } from './form-values.ts';
 import { type ShipmentConflict, findConflict, readConflict, saveShipment } from './save-shipment.ts';
@@ -27,9 +27,9 @@ export function EditShipmentPage() {
         <Stack>
           <PageHeader title={`Edit ${getShipmentTitle(shipment)}`} about="Only the fields that you change are saved." />
           <RequireWriteAccess>
-            <AwaitPlaces codes={listPortsOfDays(shipment)}>
+            <WaitForPlaces codes={listPortsOfDays(shipment)}>
               <EditShipmentForm key={shipment.id} shipment={shipment} />
-            </AwaitPlaces>
+            </WaitForPlaces>
           </RequireWriteAccess>
         </Stack>
       )}

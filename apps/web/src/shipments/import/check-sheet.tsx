@@ -7,7 +7,7 @@ import { getSessionOwner, useEnvironment, useSession } from '../../session/sessi
 import { MODE_LABELS } from '../../values/codes.ts';
 import { PlaceName } from '../../values/place.tsx';
 import { placeQuery } from '../../values/places.ts';
-import { StatedTime } from '../../values/time.tsx';
+import { TimeAsEntered } from '../../values/time.tsx';
 import { USER_TIME_ZONE } from '../../values/zones.ts';
 import {
   type Body,
@@ -26,7 +26,7 @@ import {
   guessMapping,
   listReplacedShipmentParts,
   indexMappingByHeader,
-  mapColumn,
+  mapColumnToField,
 } from './columns.ts';
 import classes from './import-page.module.css';
 import { RowErrorTable } from './import-progress.tsx';
@@ -234,7 +234,7 @@ function ColumnMappingTable({ sheet, mapping, onChange }: ColumnMappingTableProp
                   aria-label={`Field for column “${header}”`}
                   data={TARGET_OPTIONS}
                   value={mapping[index] ?? null}
-                  onChange={(target) => onChange(mapColumn(mapping, index, target as Target | null))}
+                  onChange={(target) => onChange(mapColumnToField(mapping, index, target as Target | null))}
                   placeholder="Ignored"
                   clearable
                   clearButtonProps={{ 'aria-label': `Ignore column “${header}”` }}
@@ -294,10 +294,10 @@ function ShipmentPreviewTable({ items }: { readonly items: readonly ImportShipme
                   <PlaceName code={body.destination_port ?? null} />
                 </Table.Td>
                 <Table.Td>
-                  <StatedTime value={body.etd ?? null} />
+                  <TimeAsEntered value={body.etd ?? null} />
                 </Table.Td>
                 <Table.Td>
-                  <StatedTime value={body.eta ?? null} />
+                  <TimeAsEntered value={body.eta ?? null} />
                 </Table.Td>
                 <Table.Td>{body.container_numbers?.join(', ') ?? '—'}</Table.Td>
               </Table.Tr>

@@ -4,7 +4,7 @@ import {
   parseTime,
   listReplacedShipmentParts,
   indexMappingByHeader,
-  mapColumn,
+  mapColumnToField,
 } from './columns.ts';
 
 describe('columns', () => {
@@ -39,8 +39,8 @@ describe('columns', () => {
         'container_numbers',
         'container_numbers',
       ]);
-      expect(mapColumn(['external_id', null], 1, 'external_id')).toEqual([null, 'external_id']);
-      expect(mapColumn(['metadata', null], 1, 'metadata')).toEqual(['metadata', 'metadata']);
+      expect(mapColumnToField(['external_id', null], 1, 'external_id')).toEqual([null, 'external_id']);
+      expect(mapColumnToField(['metadata', null], 1, 'metadata')).toEqual(['metadata', 'metadata']);
     });
   });
 });

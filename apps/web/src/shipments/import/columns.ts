@@ -139,7 +139,7 @@ function findTargetOfHeader(key: string): Target | undefined {
  * Maps a column to a field. If another column is already mapped to the field, that column is ignored from now on. Some
  * fields allow several columns.
  */
-export function mapColumn(mapping: Mapping, column: number, target: Target | null): Mapping {
+export function mapColumnToField(mapping: Mapping, column: number, target: Target | null): Mapping {
   const isOnce = target !== null && !REPEATABLE_TARGETS.includes(target);
   return mapping.map((now, index) => {
     if (index === column) return target;

@@ -2,7 +2,7 @@ import type { Shipment } from '@tracking/client';
 import { type ShipmentUpdates, mergeShipmentUpdates } from '../../live/live-updates.ts';
 import { buildShipment } from '../build-shipment.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
-import { findListUpdates, matchesFilters, formatListUpdates, comesBefore } from './list-updates.ts';
+import { findListUpdates, matchesFilters, formatListUpdates, isSortedBefore } from './list-updates.ts';
 
 describe('list news', () => {
   const READ_AT = 10_000;
@@ -115,6 +115,6 @@ describe('matches', () => {
     ['-eta', { eta: '2026-11-01T00:00:00.000Z' }, { eta: null }],
   ] as const)('is sorted by %s', (sort, first: Partial<Shipment>, second: Partial<Shipment>) => {
     const [one, other] = [buildShipment(first), buildShipment(second)];
-    expect([comesBefore(one, other, sort), comesBefore(other, one, sort)]).toEqual([true, false]);
+    expect([isSortedBefore(one, other, sort), isSortedBefore(other, one, sort)]).toEqual([true, false]);
   });
 });

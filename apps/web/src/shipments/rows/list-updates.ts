@@ -41,7 +41,7 @@ export function findListUpdates({ rows, more, readAt, query }: ListedRows, news:
   const isFresh = (shipment: Shipment) =>
     !byId.has(shipment.id) &&
     matchesFilters(shipment, query) &&
-    (!more || last === undefined || comesBefore(shipment, last, query.sort));
+    (!more || last === undefined || isSortedBefore(shipment, last, query.sort));
   const changed = recent.flatMap(({ shipment: { id } }) => byId.get(id) ?? []);
   return {
     fresh: recent.filter(({ shipment }) => isFresh(shipment)).length,
@@ -124,7 +124,7 @@ export function matchesFilters(shipment: Shipment, query: ListQuery): boolean {
 }
 
 /** Checks if a shipment comes before another one in the sort order. Shipments without an ETA come last. */
-export function comesBefore(one: Shipment, other: Shipment, sort: ShipmentSort = DEFAULT_SORT): boolean {
+export function isSortedBefore(one: Shipment, other: Shipment, sort: ShipmentSort = DEFAULT_SORT): boolean {
   const field = sort.replace('-', '') as 'created_at' | 'updated_at' | 'eta';
   const [a, b] = [one[field], other[field]];
   if (a === null || b === null) return a !== null;

@@ -250,7 +250,7 @@ const SCROLL_KEYS = /^(Arrow|Page|Home|End)/;
 function useRowKeys(list: React.RefObject<HTMLElement | null>, place: ListPosition, act: (it: KeyAction) => void) {
   const press = useEffectEvent((event: KeyboardEvent) => {
     const { target } = event;
-    if (!(target instanceof Element) || isHandledElsewhere(event, target)) return;
+    if (!(target instanceof Element) || isKeyHandledElsewhere(event, target)) return;
     const isInList = list.current?.contains(target) === true || target === document.body;
     if (SCROLL_KEYS.test(event.key) && !isInList) return;
     const action = findKeyAction(event, place);
@@ -264,7 +264,10 @@ function useRowKeys(list: React.RefObject<HTMLElement | null>, place: ListPositi
   }, []);
 }
 
-function isHandledElsewhere({ defaultPrevented, ctrlKey, metaKey, altKey }: KeyboardEvent, target: Element): boolean {
+function isKeyHandledElsewhere(
+  { defaultPrevented, ctrlKey, metaKey, altKey }: KeyboardEvent,
+  target: Element,
+): boolean {
   if (defaultPrevented || ctrlKey || metaKey || altKey) return true;
   // While a dialog is open, the focus may be on the page itself. Keys then belong to the dialog.
   if (target === document.body && document.querySelector('[role=dialog]') !== null) return true;

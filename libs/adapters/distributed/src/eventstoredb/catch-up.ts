@@ -85,7 +85,7 @@ async function* readBatchesAfter(start: Position, head: Position, reader: LogRea
   let at = start;
   let isFirst = true;
   while (!stop.aborted) {
-    const isLive = buffer.containsAllAfter(at);
+    const isLive = buffer.hasAllEventsAfter(at);
     for await (const { events, position } of isLive ? readBufferedSlices(reader, at) : readStoredSlices(reader, at)) {
       const caughtUp = position >= chooseLaterPosition(head, buffer.last);
       // The first batch, even if empty, reports that the reader has caught up.
@@ -94,16 +94,16 @@ async function* readBatchesAfter(start: Position, head: Position, reader: LogRea
         at = position;
         isFirst = false;
       }
-      if (stop.aborted || (!isLive && buffer.containsAllAfter(at))) break;
+      if (stop.aborted || (!isLive && buffer.hasAllEventsAfter(at))) break;
     }
   }
 }
 
 /** Yields the newest events as they arrive, as long as the buffer contains the next ones. */
 async function* readBufferedSlices({ buffer, prefixes, maxBatch, stop }: LogReader, after: Position) {
-  for (let at = after; !stop.aborted && buffer.containsAllAfter(at);) {
+  for (let at = after; !stop.aborted && buffer.hasAllEventsAfter(at);) {
     const { changed } = buffer;
-    const slice = buffer.readAfter(at, prefixes, maxBatch);
+    const slice = buffer.readEventsAfter(at, prefixes, maxBatch);
     yield slice;
     if (slice.position === at) await changed;
     at = slice.position;
@@ -214,7 +214,7 @@ async function* findStoredEvents(
   });
   try {
     for (let position = after; !stop.aborted;) {
-      const slice = new SliceBuilder(limit);
+      const slice = new LogSliceBuilder(limit);
       // Waits for several events, because each turn of the event loop brings only a few.
       while (slice.takeEvents(subscription) && !slice.isFull) await setImmediate();
       const { events } = slice;
@@ -237,7 +237,7 @@ async function* findStoredEvents(
 }
 
 /** Collects the events of a slice. A slice is bounded in bytes like a page. */
-class SliceBuilder {
+class LogSliceBuilder {
   readonly events: StoredEvent[] = [];
   private bytes = 0;
 

@@ -1,4 +1,4 @@
-import { findOption, formatConnectionString, listHosts, parseConnectionString } from './connection-string.ts';
+import { findConnectionOption, formatConnectionString, listHosts, parseConnectionString } from './connection-string.ts';
 
 describe('a connection string', () => {
   it('is parsed into hosts, credentials, options and the preferred node', () => {
@@ -24,11 +24,11 @@ describe('a connection string', () => {
 
   it('names its options like the client, in any spelling', () => {
     const { options } = parseConnectionString('esdb://a?tls-ca-file=%2Fca.crt&TLS=false');
-    expect([findOption(options, 'tlsCaFile'), findOption(options, 'tls'), findOption(options, 'none')]).toEqual([
-      '/ca.crt',
-      'false',
-      undefined,
-    ]);
+    expect([
+      findConnectionOption(options, 'tlsCaFile'),
+      findConnectionOption(options, 'tls'),
+      findConnectionOption(options, 'none'),
+    ]).toEqual(['/ca.crt', 'false', undefined]);
   });
 
   it('lists its hosts, with the default port', () => {

@@ -39,7 +39,7 @@ export function parseConnectionString(url: string): ConnectionString {
     const [name = '', ...value] = pair.split('=');
     return [name, value.join('=')] as const;
   });
-  const preference = toFlatCase(findOption(options, 'nodePreference') ?? 'leader');
+  const preference = toFlatCase(findConnectionOption(options, 'nodePreference') ?? 'leader');
   const nodePreference = NODE_PREFERENCES.find((known) => toFlatCase(known) === preference);
   if (nodePreference === undefined) throw new TypeError('unknown node preference');
   return {
@@ -63,14 +63,14 @@ export function formatConnectionString(
   nodePreference: NodePreference,
 ): string {
   const defaults = Object.entries(DEFAULT_CONNECTION_OPTIONS).filter(
-    ([name]) => findOption(options, name) === undefined,
+    ([name]) => findConnectionOption(options, name) === undefined,
   );
   const all = [...options, ...defaults, ['nodePreference', nodePreference.replaceAll('_', '')] as const];
   return `${protocol}${hosts}?${all.map(([name, value]) => `${name}=${value}`).join('&')}`;
 }
 
 /** Returns the value of an option, whose name may be written like any of `tlsCaFile`, `tlsCAFile` and `tls-ca-file`. */
-export function findOption(options: ConnectionString['options'], wanted: string): string | undefined {
+export function findConnectionOption(options: ConnectionString['options'], wanted: string): string | undefined {
   const value = options.findLast(([name]) => toFlatCase(name) === toFlatCase(wanted))?.[1];
   return value === undefined ? undefined : decodeURIComponent(value);
 }

@@ -80,10 +80,10 @@ function testLeaderChanges(): void {
   /** Changes the cluster under load. Expects appends to continue after each change, and nothing lost or doubled. */
   async function survive(url: string, changes: readonly (() => Promise<void>)[]): Promise<void> {
     await standIn.setFaults({ lead: true }, FIRST);
-    const store = cluster.openAt(url);
+    const store = cluster.openStoreAtUrl(url);
     const prefix = createStreamPrefix();
-    const followed = [store, cluster.openAt(url), cluster.openAt(`${url}&nodePreference=follower`)].map((reader) =>
-      followUntilMarked(reader, prefix, { timeoutMs: MAX_TEST_MS }),
+    const followed = [store, cluster.openStoreAtUrl(url), cluster.openStoreAtUrl(`${url}&nodePreference=follower`)].map(
+      (reader) => followUntilMarked(reader, prefix, { timeoutMs: MAX_TEST_MS }),
     );
     const writers = startWriters(store, prefix, MAX_OUTAGE_MS);
     for (const change of changes) {
@@ -171,7 +171,7 @@ function testLaggingFollower(): void {
   });
   afterEach(() => cluster.closeStores());
 
-  const openAtFollower = () => cluster.openAt(`${standIn.url}&nodePreference=follower`);
+  const openAtFollower = () => cluster.openStoreAtUrl(`${standIn.url}&nodePreference=follower`);
 
   it('readers use the follower that the connection string prefers, and writes the leader', async () => {
     const store = openAtFollower();

@@ -39,7 +39,7 @@ import {
   type CallTarget,
   type NodeClient,
   openClient,
-  retryWithin,
+  retryUntilTimeout,
 } from './node-client.ts';
 import { createTimeoutError, ENGINE_NAME } from './node-connection.ts';
 import { LiveSubscription } from './live-subscription.ts';
@@ -106,7 +106,7 @@ export class EventStoreDbEventStore implements EventStore {
       throw new Busy(ENGINE_NAME, 'too many appends are waiting for the event store; retry later');
     const request = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata }));
     const { operationTimeoutMs } = this.limits;
-    const answer = retryWithin(operationTimeoutMs, (leftMs) => this.tryAppend(stream, expected, request, leftMs));
+    const answer = retryUntilTimeout(operationTimeoutMs, (leftMs) => this.tryAppend(stream, expected, request, leftMs));
     this.appending.add(answer);
     this.appendingBytes += bytes;
     try {
@@ -140,7 +140,9 @@ export class EventStoreDbEventStore implements EventStore {
 
   async lastRevision(stream: string): Promise<number | undefined> {
     this.throwIfClosed();
-    const { found } = await retryWithin(this.limits.operationTimeoutMs, (leftMs) => this.readLast(stream, leftMs));
+    const { found } = await retryUntilTimeout(this.limits.operationTimeoutMs, (leftMs) =>
+      this.readLastEvent(stream, leftMs),
+    );
     return found[0]?.revision;
   }
 
@@ -155,7 +157,7 @@ export class EventStoreDbEventStore implements EventStore {
 
   async head(): Promise<Position | undefined> {
     this.throwIfClosed();
-    return retryWithin(this.limits.operationTimeoutMs, (leftMs) => readHead(this.node, leftMs));
+    return retryUntilTimeout(this.limits.operationTimeoutMs, (leftMs) => readHead(this.node, leftMs));
   }
 
   /**
@@ -195,11 +197,11 @@ export class EventStoreDbEventStore implements EventStore {
       // The store limits the duration here, because the client's own deadline starts only when it is connected.
       const { nextExpectedRevision, position } = await connection.awaitAnswer(answer, leftMs);
       const revision = Number(nextExpectedRevision);
-      if (position !== undefined) return this.noteAppend({ revision, position: encodePosition(position) });
+      if (position !== undefined) return this.recordAppend({ revision, position: encodePosition(position) });
       // A node may not report the position of a repeated append.
       const [last] = (await readBatch(this.node.leader, stream, { from: revision, count: 1, silenceMs: leftMs })).found;
       if (last === undefined) throw createTimeoutError();
-      return this.noteAppend({ revision, position: last.position });
+      return this.recordAppend({ revision, position: last.position });
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       const { actualVersion } = error;
@@ -211,8 +213,8 @@ export class EventStoreDbEventStore implements EventStore {
     }
   }
 
-  private noteAppend(result: AppendResult): AppendResult {
-    this.node.stored.notePosition(result.position);
+  private recordAppend(result: AppendResult): AppendResult {
+    this.node.stored.recordStoredPosition(result.position);
     return result;
   }
 
@@ -224,7 +226,7 @@ export class EventStoreDbEventStore implements EventStore {
     this.throwIfClosed();
     const { leader } = this.node;
     let asked = target;
-    return retryWithin(this.limits.operationTimeoutMs, async (leftMs) => {
+    return retryUntilTimeout(this.limits.operationTimeoutMs, async (leftMs) => {
       const answering = asked;
       asked = leader;
       const silenceMs = answering === leader ? leftMs : leftMs / 2;
@@ -234,7 +236,7 @@ export class EventStoreDbEventStore implements EventStore {
     });
   }
 
-  private readLast(stream: string, silenceMs: number): Promise<CollectResult<StoredEvent>> {
+  private readLastEvent(stream: string, silenceMs: number): Promise<CollectResult<StoredEvent>> {
     const { leader } = this.node;
     const { client, callOptions } = leader;
     const backwards = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;

@@ -359,7 +359,7 @@ function factsOfFaults(): void {
 
   it('closing or losing one store rejects no append of another store in the process', async () => {
     // The second node is always a stand-in.
-    const other = await EventStoreDbFixture.startOn(await EventStoreDbStandIn.create());
+    const other = await EventStoreDbFixture.startOnNode(await EventStoreDbStandIn.create());
     try {
       const steady = fixture.open();
       let ended = false;
@@ -421,11 +421,11 @@ function factsOfFaults(): void {
     await store.head();
     fixture.node.suspendNode();
     const waiting = Array.from({ length: 10 }, (_, n) => store.append(`${a}${n}`, 'no_stream', createNewEvents(1)));
-    expect(metrics.getValue('event_store_appends')).toBe(10);
+    expect(metrics.getMetricValue('event_store_appends')).toBe(10);
     expect(await errorOf(store.append(`${a}one`, 'no_stream', createNewEvents(1)))).toMatchObject({ name: 'Busy' });
     fixture.node.resumeNode();
     await Promise.all(waiting);
-    expect(metrics.getValue('event_store_appends')).toBe(0);
+    expect(metrics.getMetricValue('event_store_appends')).toBe(0);
     expect(await store.read(`${a}one`)).toEqual([]);
   });
 

@@ -25,7 +25,7 @@ describe('the buffer of the newest events', () => {
       buffer.addEntry(entry(commit, stream));
     }
     const read = (after: number, limit = 9) => {
-      const { events, position } = buffer.readAfter(at(after), ['a'], limit);
+      const { events, position } = buffer.readEventsAfter(at(after), ['a'], limit);
       return [...events.map(({ stream }) => stream), position];
     };
     expect(read(10)).toEqual(['a1', 'a2', at(15)]);
@@ -41,13 +41,15 @@ describe('the buffer of the newest events', () => {
     expect(buffer.last).toBe(at(10));
     buffer.addEntry(entry(11));
     expect(buffer.last).toBe(at(11));
-    expect(buffer.readAfter(at(10), ['a'], 9)).toEqual({ events: [], position: at(11) });
+    expect(buffer.readEventsAfter(at(10), ['a'], 9)).toEqual({ events: [], position: at(11) });
   });
 
   it('contains no event twice after a new subscription', () => {
     const buffer = new LiveEventBuffer(at(10), 100);
     for (const commit of [11, 12, 11, 12, 13]) buffer.addEntry(entry(commit, 'a'));
-    expect(buffer.readAfter(at(10), ['a'], 9).events.map(({ position }) => position)).toEqual([11, 12, 13].map(at));
+    expect(buffer.readEventsAfter(at(10), ['a'], 9).events.map(({ position }) => position)).toEqual(
+      [11, 12, 13].map(at),
+    );
   });
 
   it('is bounded, and reports readers that are further behind', () => {
@@ -55,8 +57,8 @@ describe('the buffer of the newest events', () => {
     for (let commit = 1; commit <= 100; commit += 1) {
       buffer.addEntry(entry(commit, 'a'));
       const first =
-        Array.from({ length: commit + 1 }, (_, back) => back).find((back) => buffer.containsAllAfter(at(back))) ?? -1;
-      const kept = buffer.readAfter(at(first), ['a'], 999).events;
+        Array.from({ length: commit + 1 }, (_, back) => back).find((back) => buffer.hasAllEventsAfter(at(back))) ?? -1;
+      const kept = buffer.readEventsAfter(at(first), ['a'], 999).events;
       expect(kept).toHaveLength(commit - first);
       expect(kept.length).toBeGreaterThanOrEqual(Math.min(commit, 5));
       expect(kept.length).toBeLessThan(10);
@@ -68,14 +70,14 @@ describe('the buffer of the newest events', () => {
     const buffer = new LiveEventBuffer(at(0), 1_000, maxBytes);
     const first = (commit: number) => {
       let place = 0;
-      while (place <= commit && !buffer.containsAllAfter(at(place))) place += 1;
+      while (place <= commit && !buffer.hasAllEventsAfter(at(place))) place += 1;
       return place;
     };
     for (let commit = 1; commit <= 100; commit += 1) {
       const { position, event } = entry(commit, 'a');
       if (event === undefined) throw new Error('no event');
       buffer.addEntry({ position, event: { ...event, data: { text: 'x'.repeat(commit % 7 === 0 ? 6_000 : 500) } } });
-      const kept = buffer.readAfter(at(first(commit)), ['a'], 999).events;
+      const kept = buffer.readEventsAfter(at(first(commit)), ['a'], 999).events;
       expect(kept).toHaveLength(commit - first(commit));
       expect(kept.reduce((bytes, each) => bytes + computeEventBytes(each), 0)).toBeLessThanOrEqual(maxBytes);
     }

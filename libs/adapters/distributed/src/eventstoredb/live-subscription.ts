@@ -211,12 +211,12 @@ export class LiveEventBuffer {
   }
 
   /** Returns true if the buffer has all entries after the position. */
-  containsAllAfter(position: Position): boolean {
+  hasAllEventsAfter(position: Position): boolean {
     return position >= this.start;
   }
 
   /** Returns up to `limit` matching events after a covered position, and the position that they reach. */
-  readAfter(position: Position, prefixes: readonly string[], limit: number): LogSlice {
+  readEventsAfter(position: Position, prefixes: readonly string[], limit: number): LogSlice {
     const matching: StoredEvent[] = [];
     for (let at = this.findIndexAfter(position); at < this.events.length; at += 1) {
       const event = this.events[at];
@@ -241,7 +241,7 @@ export class LiveEventBuffer {
     if (this.events.length < 2 * this.capacity && this.bytes <= this.maxBytes) return;
     // The buffer removes many events at once, because each removal moves the remaining events in memory.
     let surplus = Math.max(0, this.events.length - this.capacity);
-    let left = this.bytes - sumOf(this.sizes.slice(0, surplus));
+    let left = this.bytes - sumNumbers(this.sizes.slice(0, surplus));
     for (; left > this.maxBytes / 2; surplus += 1) left -= this.sizes[surplus] ?? left;
     this.start = this.events.splice(0, surplus).at(-1)?.position ?? this.start;
     this.sizes.splice(0, surplus);
@@ -260,7 +260,7 @@ export class LiveEventBuffer {
   }
 }
 
-function sumOf(numbers: readonly number[]): number {
+function sumNumbers(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 

@@ -100,7 +100,7 @@ export async function readHead(
   const [entry] = (await collectItems(leader, read, timeoutMs)).found;
   if (entry?.event === undefined) return undefined;
   const position = encodePosition(entry.event.position);
-  stored.notePosition(position);
+  stored.recordStoredPosition(position);
   return position;
 }
 
@@ -202,13 +202,13 @@ export async function collectItems<R, T>(
     .on('data', (answer: R) => {
       if (isOver) return;
       heardAt = monotonicMs();
-      connection.noteAnswer();
+      connection.recordAnswer();
       const item = toItem(answer);
       found.push(item);
       if (isEnough(item)) finish({ isWhole: false });
     })
     .on('end', () => {
-      connection.noteAnswer();
+      connection.recordAnswer();
       finish({ isWhole: true });
     })
     .on('error', (failure) => finish({ isWhole: false, failure }));

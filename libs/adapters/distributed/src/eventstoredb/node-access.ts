@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { AccessRefused } from '@tracking/ports';
-import { type ConnectionString, findOption, listHosts } from './connection-string.ts';
+import { type ConnectionString, findConnectionOption, listHosts } from './connection-string.ts';
 import { ENGINE_NAME } from './node-connection.ts';
 
 /** Milliseconds for a TLS handshake with one node. */
@@ -16,7 +16,7 @@ const UNTRUSTED_CODE = /CERT|SIGNATURE|ISSUER|ALTNAME|CRL|CHAIN/;
 type Handshake = 'trusted' | { readonly code: string };
 
 export function usesTls({ options }: ConnectionString): boolean {
-  return findOption(options, 'tls') !== 'false';
+  return findConnectionOption(options, 'tls') !== 'false';
 }
 
 /**
@@ -27,7 +27,7 @@ export function usesTls({ options }: ConnectionString): boolean {
 export async function throwTlsRefusal(connectionString: ConnectionString): Promise<void> {
   const { options } = connectionString;
   const rejectUnauthorized = usesTls(connectionString);
-  const caFile = findOption(options, 'tlsCaFile');
+  const caFile = findConnectionOption(options, 'tlsCaFile');
   const trust: ConnectionOptions = rejectUnauthorized && caFile ? { ca: await readFile(caFile) } : {};
   const handshakes = await Promise.all(
     listHosts(connectionString).map(({ host, port }) =>

@@ -71,7 +71,7 @@ interface NodeCallOptions {
 export interface CallTarget {
   readonly client: EventStoreDBClient;
   readonly callOptions: NodeCallOptions;
-  readonly connection: Pick<NodeConnection, 'noteAnswer' | 'reconnectIfSilent' | 'awaitAnswer'>;
+  readonly connection: Pick<NodeConnection, 'recordAnswer' | 'reconnectIfSilent' | 'awaitAnswer'>;
 }
 
 /** The connections of a process to a node or to the nodes of a cluster. */
@@ -84,21 +84,21 @@ export interface NodeClient {
    */
   readonly anyNode: CallTarget;
   /** Highest position that this process wrote or read from the leader. */
-  readonly stored: KnownPosition;
+  readonly stored: HighestKnownPosition;
   readonly connectionString: ConnectionString;
   /** Ends all calls and the connections. */
   close(): Promise<void>;
 }
 
 /** The highest position that a process knows to be stored. */
-export class KnownPosition {
+export class HighestKnownPosition {
   private position: Position = '';
 
   get highest(): Position {
     return this.position;
   }
 
-  notePosition(position: Position): void {
+  recordStoredPosition(position: Position): void {
     if (position > this.position) this.position = position;
   }
 }
@@ -135,7 +135,7 @@ export function openClient({ url, credentials, limits }: EventStoreDbOptions): N
   return {
     leader: createTarget(toLeader, true),
     anyNode: createTarget(toAnyNode, false),
-    stored: new KnownPosition(),
+    stored: new HighestKnownPosition(),
     connectionString,
     close: async () => void (await Promise.all([...new Set([toLeader, toAnyNode])].map((one) => one.close()))),
   };
@@ -185,7 +185,7 @@ function describeNodeRefusal(error: unknown): string {
  * @param attempt receives the milliseconds that are left
  * @throws Unavailable, VersionConflict, or the refusal of the node
  */
-export function retryWithin<T>(timeoutMs: number, attempt: (leftMs: number) => Promise<T>): Promise<T> {
+export function retryUntilTimeout<T>(timeoutMs: number, attempt: (leftMs: number) => Promise<T>): Promise<T> {
   const deadline = monotonicMs() + timeoutMs;
   const once = async () => {
     try {

@@ -1,7 +1,7 @@
 import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
 import { findFreePort, silentLogger } from '@tracking/testing';
-import { FaultyLink } from '../../test/grpc/faulty-link.ts';
+import { FaultyProxy } from '../../test/grpc/faulty-link.ts';
 import { THINGS_PROTO, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
 import type { GrpcServiceChannel } from './grpc-service-channel.ts';
 import type { GrpcServiceServer } from './grpc-service-server.ts';
@@ -151,7 +151,7 @@ describe('the service channel', () => {
       return calls === 1 ? Promise.resolve('x'.repeat(20_000)) : Promise.reject(error);
     };
     const replica = await startServer({ [of]: operation }, { address: `127.0.0.1:${replicaPort}` });
-    const link = await FaultyLink.openLink(await findFreePort(), replicaPort);
+    const link = await FaultyProxy.openLink(await findFreePort(), replicaPort);
     const repeating = openChannel(`dns:///127.0.0.1:${link.port}`);
     try {
       const { things: repeated } = repeating.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS);

@@ -46,7 +46,7 @@ const MAX_RETRY_PAUSE_MS = 500;
 const LOST_CONNECTION_CODES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]);
 
 /** Message for a refused token. It is always a warning, because a retry does not help. */
-const TOKEN_REFUSAL = 'the service refuses the token; use the same service token in both services';
+const TOKEN_REFUSED_MESSAGE = 'the service refuses the token; use the same service token in both services';
 
 /** Running calls of each open channel of a process, by its metrics. A process has one gauge for all its channels. */
 const RUNNING_CALLS_BY_METRICS = new WeakMap<Metrics, Set<RunningCalls>>();
@@ -193,7 +193,7 @@ export class GrpcServiceChannel {
         await receiveMessages(messages, onMessage, AbortSignal.any([signal, this.closing.signal]));
       } catch (error) {
         const { code, details } = error as Partial<ServiceError>;
-        if (code === status.UNAUTHENTICATED) throw this.createUnavailable(service, TOKEN_REFUSAL, details);
+        if (code === status.UNAUTHENTICATED) throw this.createUnavailableError(service, TOKEN_REFUSED_MESSAGE, details);
         throw code === undefined ? error : new Unavailable(service, `${rpc.name} ended: ${details ?? status[code]}`);
       }
     };
@@ -223,10 +223,10 @@ export class GrpcServiceChannel {
     const pauses = { firstPauseMs: FIRST_RETRY_PAUSE_MS, maxPauseMs: MAX_RETRY_PAUSE_MS };
     const answer = await retry(call, { deadline: end, isTransient, ...pauses }).catch((error: unknown) => {
       const { code, details } = error as ServiceError;
-      if (code === status.UNAUTHENTICATED) throw this.createUnavailable(service, TOKEN_REFUSAL, details);
+      if (code === status.UNAUTHENTICATED) throw this.createUnavailableError(service, TOKEN_REFUSED_MESSAGE, details);
       if (!LOST_CONNECTION_CODES.has(code) && code !== status.DEADLINE_EXCEEDED)
         throw new Error(`${service}.${rpc.name}: ${status[code]}`);
-      throw this.createUnavailable(service, `the service did not respond within ${deadlineMs} ms`, details);
+      throw this.createUnavailableError(service, `the service did not respond within ${deadlineMs} ms`, details);
     });
     if (this.silent.delete(service))
       this.options.logger.info({ service }, 'command channel: the service responds again');
@@ -256,10 +256,10 @@ export class GrpcServiceChannel {
   }
 
   /** Logs the reason only once while the service is unavailable, instead of for every call. */
-  private createUnavailable(service: string, message: string, reason: string | undefined): Unavailable {
+  private createUnavailableError(service: string, message: string, reason: string | undefined): Unavailable {
     const { logger, unavailableLogLevel = 'warn' } = this.options;
     if (!this.silent.has(service)) {
-      const level = message === TOKEN_REFUSAL ? 'warn' : unavailableLogLevel;
+      const level = message === TOKEN_REFUSED_MESSAGE ? 'warn' : unavailableLogLevel;
       const fields = { called: service, reason };
       logger[level](fields, 'command channel: the service does not respond; retrying');
     }

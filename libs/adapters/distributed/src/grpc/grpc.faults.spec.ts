@@ -12,7 +12,7 @@ import {
   silentLogger,
   expectStaysTrue,
 } from '@tracking/testing';
-import { FaultyLink } from '../../test/grpc/faulty-link.ts';
+import { FaultyProxy } from '../../test/grpc/faulty-link.ts';
 import {
   THINGS_PROTO,
   type Things,
@@ -32,7 +32,7 @@ interface Replica {
   readonly name: string;
   readonly address: string;
   readonly server: GrpcServiceServer;
-  readonly link: FaultyLink;
+  readonly link: FaultyProxy;
   /** Requests that the replica received, in order. */
   readonly done: object[];
 }
@@ -78,7 +78,7 @@ describe('faults of the service channel', () => {
     const address = `127.0.0.1:${port ?? (await findFreePort())}`;
     const server = await startServer(things, { address, ...options });
     closing.push(() => server.close());
-    const link = await FaultyLink.openLink(await findFreePort(), Number(address.split(':')[1]));
+    const link = await FaultyProxy.openLink(await findFreePort(), Number(address.split(':')[1]));
     closing.push(() => link.cutConnections());
     const replica: Replica = { name, address, server, link, done };
     return replica;
@@ -196,15 +196,15 @@ describe('faults of the service channel', () => {
       const answer = channel.call('holdFirst', { command_id: 'c1' });
       await eventually(() => expect(firsts).toHaveLength(1));
       const [killed, other] = firsts[0] === one ? [one, two] : [two, one];
-      expect(metrics.getValue('command_channel_calls')).toBe(1);
+      expect(metrics.getMetricValue('command_channel_calls')).toBe(1);
       await killed.link.cutConnections();
       expect(await answer).toBe(other.name);
       expect(killed.done.at(-1)).toEqual({ command_id: 'c1' });
       expect(other.done.at(-1)).toEqual({ command_id: 'c1' });
-      expect(metrics.getValue('command_channel_repeats_total{service="things"}')).toBeGreaterThanOrEqual(1);
-      expect(metrics.getValue('command_channel_calls')).toBe(0);
+      expect(metrics.getMetricValue('command_channel_repeats_total{service="things"}')).toBeGreaterThanOrEqual(1);
+      expect(metrics.getMetricValue('command_channel_calls')).toBe(0);
       for (let n = 0; n < 10; n += 1) expect(await channel.call('note')).toBe(other.name);
-      await killed.link.acceptAgain();
+      await killed.link.acceptConnectionsAgain();
       await untilAllAnswer(channel, one, two);
     });
 
@@ -323,7 +323,7 @@ describe('faults of the service channel', () => {
     const late = Array.from({ length: 50 }, () => errorOf(channel.call('note', { late: true }, 500)));
     for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(Unavailable);
     const answer = channel.call('note', { number: 'the last' });
-    await eventually(() => expect(replica.link.isHoldingBack('the last')).toBe(true));
+    await eventually(() => expect(replica.link.isHoldingText('the last')).toBe(true));
     replica.link.releaseData();
     await answer;
     expect(replica.done).toEqual([{}, { number: 'the last' }]);
@@ -376,7 +376,7 @@ describe('faults of the service channel', () => {
     const replica = await startReplica('one', { metrics, limits: { maxCalls: 1 } });
     const channel = channelTo([replica]);
     const answer = channel.call('hold');
-    await eventually(() => expect(metrics.getValue('command_server_calls')).toBe(1));
+    await eventually(() => expect(metrics.getMetricValue('command_server_calls')).toBe(1));
     const error = await errorOf(channel.call('note'));
     expect(error).toBeInstanceOf(Busy);
     expect(error).toMatchObject({ engine: 'things' });

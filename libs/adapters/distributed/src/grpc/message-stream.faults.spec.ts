@@ -10,7 +10,7 @@ import {
   silentLogger,
   simulateDelay,
 } from '@tracking/testing';
-import { FaultyLink } from '../../test/grpc/faulty-link.ts';
+import { FaultyProxy } from '../../test/grpc/faulty-link.ts';
 import { TEST_TOKEN } from '../../test/grpc/grpc-subject.ts';
 import { setToken } from './grpc-options.ts';
 import { GrpcServiceChannel } from './grpc-service-channel.ts';
@@ -34,7 +34,7 @@ const MAX_MESSAGES = 2_000;
 describe('a streamed operation', () => {
   let server: GrpcServiceServer;
   let address: string;
-  let link: FaultyLink;
+  let link: FaultyProxy;
   let channel: GrpcServiceChannel;
   let follow: StreamedOperations['progress']['follow'];
   /** Running operations of the server, in the order of their calls. */
@@ -61,7 +61,7 @@ describe('a streamed operation', () => {
       },
     });
     await server.listen();
-    link = await FaultyLink.openLink(await findFreePort(), port);
+    link = await FaultyProxy.openLink(await findFreePort(), port);
     channel = new GrpcServiceChannel({ ...common, services: { projections: `dns:///127.0.0.1:${link.port}` } });
     follow = channel.createOperations<StreamedOperations>(PROJECTIONS_PROTO, 1_000).progress.follow;
   });
@@ -135,7 +135,7 @@ describe('a streamed operation', () => {
     await link.cutConnections();
     await expect(ended).rejects.toThrow(Unavailable);
     await eventually(() => expect(operation.signal.aborted).toBe(true));
-    await link.acceptAgain();
+    await link.acceptConnectionsAgain();
   });
 
   it('ends when the server closes, which does not wait for it', async () => {

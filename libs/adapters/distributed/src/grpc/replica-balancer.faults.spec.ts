@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { eventually, findFreePort, RecordedMetrics } from '@tracking/testing';
-import { FaultyLink } from '../../test/grpc/faulty-link.ts';
+import { FaultyProxy } from '../../test/grpc/faulty-link.ts';
 import { THINGS_PROTO, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
 import type { GrpcLimits } from './grpc-options.ts';
 
@@ -11,7 +11,7 @@ const KEYS = Array.from({ length: 60 }, (_, index) => `shipment ${index}`);
 
 interface Replica {
   readonly name: string;
-  readonly link: FaultyLink;
+  readonly link: FaultyProxy;
 }
 
 describe('calls with a routing key', () => {
@@ -24,7 +24,7 @@ describe('calls with a routing key', () => {
     const port = await findFreePort();
     const server = await startServer({ note: () => Promise.resolve(name) }, { address: `127.0.0.1:${port}` });
     closing.push(() => server.close());
-    const link = await FaultyLink.openLink(linkPort ?? (await findFreePort()), port);
+    const link = await FaultyProxy.openLink(linkPort ?? (await findFreePort()), port);
     closing.push(() => link.cutConnections());
     return { name, link };
   }
@@ -72,7 +72,7 @@ describe('calls with a routing key', () => {
       if (replica === 'one') expect(during.get(key)).not.toBe('one');
       else expect(during.get(key)).toBe(replica);
     }
-    await replicas[0]!.link.acceptAgain();
+    await replicas[0]!.link.acceptConnectionsAgain();
     await eventually(async () => expect(await findReplicas(call)).toEqual(before));
   });
 
@@ -119,10 +119,10 @@ it('counts the running calls of all channels of a process in one gauge', async (
   const calls = channels.map((channel) =>
     channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS).things.hold(),
   );
-  expect(metrics.getValue('command_channel_calls')).toBe(2);
+  expect(metrics.getMetricValue('command_channel_calls')).toBe(2);
   released.resolve('done');
   await Promise.all(calls);
-  expect(metrics.getValue('command_channel_calls')).toBe(0);
+  expect(metrics.getMetricValue('command_channel_calls')).toBe(0);
   await Promise.all(channels.map((channel) => channel.close()));
   await server.close();
 });

@@ -35,7 +35,7 @@ class Replica {
   }
 
   /** Returns true if calls are running and none of them got a response for a while. */
-  isSilent(now: number): boolean {
+  isUnresponsive(now: number): boolean {
     const [oldest] = this.callStarts;
     return oldest !== undefined && now - Math.max(oldest.at, this.lastResponseAt) > MAX_SILENCE_MS;
   }
@@ -70,7 +70,7 @@ class ReplicaPicker implements experimental.Picker {
 
   pick(args: experimental.PickArgs): experimental.PickResult {
     const now = monotonicMs();
-    const responding = this.replicas.filter((replica) => !replica.isSilent(now));
+    const responding = this.replicas.filter((replica) => !replica.isUnresponsive(now));
     const candidates = responding.length > 0 ? responding : this.replicas;
     const [key] = args.metadata.get(ROUTING_KEY);
     const replica = key === undefined ? this.takeNext(candidates) : findBestReplica(candidates, String(key));

@@ -9,7 +9,7 @@ import { ID_INDEX } from './mongo-indexes.ts';
 /** Result of a write that was refused because the id exists. */
 export const ID_CONFLICT = Symbol('id conflict');
 /** Pauses in milliseconds between attempts. The driver itself waits until it knows a primary. */
-const PAUSES = { firstPauseMs: 25, maxPauseMs: 250 };
+const RETRY_PAUSES_MS = { firstPauseMs: 25, maxPauseMs: 250 };
 
 /**
  * Runs operations on one collection of MongoDB. Operations without an answer are repeated until their deadline if that
@@ -58,7 +58,7 @@ export class CollectionAccess {
   ): Promise<boolean> {
     const stored = toStoredDocument(document);
     return this.run((documents) =>
-      this.repeatWrite(
+      this.retryWriteUntilDone(
         async () => (await this.ignoreIdConflict(write(documents, stored))) === true,
         async () => isSameDocument(await documents.findOne(pickShardKey(this.spec, stored)), stored),
       ),
@@ -71,7 +71,7 @@ export class CollectionAccess {
    */
   deleteDocument(filter: Filter<MongoDocument>): Promise<boolean> {
     return this.run((documents) =>
-      this.repeatWrite(
+      this.retryWriteUntilDone(
         async () => (await documents.deleteOne(filter)).deletedCount === 1,
         () => Promise.resolve(false),
       ),
@@ -88,7 +88,7 @@ export class CollectionAccess {
     });
   }
 
-  private repeatWrite(write: () => Promise<boolean>, isDone: () => Promise<boolean>): Promise<boolean> {
+  private retryWriteUntilDone(write: () => Promise<boolean>, isDone: () => Promise<boolean>): Promise<boolean> {
     return this.repeatUntilAnswered(async (earlierAttempts) => {
       if (await write()) return true;
       if (earlierAttempts === 0) return false;
@@ -99,7 +99,7 @@ export class CollectionAccess {
 
   private repeatUntilAnswered<R>(attempt: (earlierAttempts: number) => Promise<R>): Promise<R> {
     const deadline = monotonicMs() + this.connection.deadlineMs;
-    return retry(attempt, { ...PAUSES, deadline, isTransient: isUnknownOutcome });
+    return retry(attempt, { ...RETRY_PAUSES_MS, deadline, isTransient: isUnknownOutcome });
   }
 }
 

@@ -51,13 +51,13 @@ export class DriverClient {
   }
 
   /** Records that an operation succeeded, or failed with an answer of the server. */
-  noteAnswer(): void {
+  recordAnswer(): void {
     this.answeredAt = performance.now();
     this.unansweredSince = undefined;
   }
 
   /** Records that an operation got no answer of the server. @param startedAt monotonic time of its start */
-  noteSilence(startedAt: number): void {
+  recordMissingAnswer(startedAt: number): void {
     this.unansweredSince ??= Math.max(startedAt, this.answeredAt);
   }
 
@@ -114,13 +114,13 @@ export class CausalTime {
   private clusterTime: ClusterTime | undefined;
 
   /** Makes operations of the session wait for everything that this process has seen. */
-  applyTo(session: ClientSession): void {
+  applyToSession(session: ClientSession): void {
     if (this.clusterTime !== undefined) session.advanceClusterTime(this.clusterTime);
     if (this.operationTime !== undefined) session.advanceOperationTime(this.operationTime);
   }
 
   /** Records what the session has seen. Engines without these times report none. */
-  noteTimes({ operationTime, clusterTime }: ClientSession): void {
+  recordSessionTimes({ operationTime, clusterTime }: ClientSession): void {
     if (operationTime !== undefined && !(this.operationTime?.greaterThanOrEqual(operationTime) ?? false))
       this.operationTime = operationTime;
     if (

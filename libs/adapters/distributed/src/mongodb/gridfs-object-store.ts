@@ -94,7 +94,7 @@ export class GridfsObjectStore implements ObjectStore {
     const uploadDate = from === undefined ? { $lt: before } : { $gte: from, $lt: before };
     let after: FileRecord | undefined;
     do {
-      const filter = after === undefined ? { uploadDate } : { uploadDate, $or: filterAfter(after) };
+      const filter = after === undefined ? { uploadDate } : { uploadDate, $or: createLaterFilesFilter(after) };
       const page = await this.run(({ files }) =>
         files.find(filter).sort({ uploadDate: 1, _id: 1 }).limit(FILE_PAGE_SIZE).toArray(),
       );
@@ -187,7 +187,7 @@ export class GridfsObjectStore implements ObjectStore {
 
   private async run<R>(operation: (records: GridfsRecords) => Promise<R>): Promise<R> {
     this.ready ??= this.connection.run(
-      (database) => this.openRecords(database).ensureIndexes(),
+      (database) => this.createGridfsRecords(database).ensureIndexes(),
       INDEX_BUILD_DEADLINE_MS,
     );
     try {
@@ -196,10 +196,10 @@ export class GridfsObjectStore implements ObjectStore {
       this.ready = undefined;
       throw error;
     }
-    return this.connection.run((database) => operation(this.openRecords(database)));
+    return this.connection.run((database) => operation(this.createGridfsRecords(database)));
   }
 
-  private openRecords(database: Db): GridfsRecords {
+  private createGridfsRecords(database: Db): GridfsRecords {
     return new GridfsRecords(database, this.connection.deadlineMs);
   }
 }
@@ -217,7 +217,7 @@ export function parseFreeBytes({
   return fsTotalSize - fsUsedSize + (typeof freeStorageSize === 'number' ? freeStorageSize : 0);
 }
 
-function filterAfter({ uploadDate, _id }: FileRecord) {
+function createLaterFilesFilter({ uploadDate, _id }: FileRecord) {
   return [{ uploadDate: { $gt: uploadDate } }, { uploadDate, _id: { $gt: _id } }];
 }
 

@@ -74,7 +74,7 @@ export class HeldLease implements Lease {
     this.epoch = options.record.epoch;
     this.lost = this.ended.signal;
     this.reliableUntil = this.computeReliableUntil(options.sentAt);
-    void this.loseWhenExpired();
+    void this.loseLeaseWhenExpired();
     void this.renewUntilEnded();
   }
 
@@ -90,10 +90,10 @@ export class HeldLease implements Lease {
   }
 
   release(): Promise<void> {
-    return (this.releasing ??= this.writeRelease());
+    return (this.releasing ??= this.writeLeaseRelease());
   }
 
-  private async writeRelease(): Promise<void> {
+  private async writeLeaseRelease(): Promise<void> {
     if (this.lost.aborted) return;
     this.endLease();
     try {
@@ -130,7 +130,7 @@ export class HeldLease implements Lease {
     }
   }
 
-  private async loseWhenExpired(): Promise<void> {
+  private async loseLeaseWhenExpired(): Promise<void> {
     const { time } = this.options;
     while (!this.lost.aborted) {
       await time.wait(Math.max(1, this.reliableUntil - time.now()), this.lost);
@@ -201,7 +201,7 @@ export class LeaseRecords {
   }
 
   /** Lists the records of all leases that are not released, by name. */
-  async listHeld(): Promise<readonly LeaseRecord[]> {
+  async listHeldLeases(): Promise<readonly LeaseRecord[]> {
     const held: LeaseRecord[] = [];
     for (;;) {
       const last = held.at(-1);

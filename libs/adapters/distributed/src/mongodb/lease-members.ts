@@ -17,7 +17,7 @@ export const LEASE_MEMBERS_COLLECTION: CollectionSpec = { name: 'lease_members',
 /** Milliseconds without a renewal or beat after which a lease is free, or a member has ended. */
 export const LEASE_TTL_MS = 7_000;
 /** Interval between beats of a member, as a fraction of the leases' time to live. */
-const BEAT_INTERVAL_FRACTION = 1 / 3;
+const HEARTBEAT_INTERVAL_FRACTION = 1 / 3;
 /** Interval between reads of all members, as a fraction of the leases' time to live. */
 const READ_INTERVAL_FRACTION = 1 / 9;
 /** Maximum time between two reads without which nothing is known about the beats in between. */
@@ -61,7 +61,7 @@ export class MemberObservations {
   }
 
   /** Lists the members whose beat changed within the time to live, by id. */
-  listLive(): readonly MemberDocument[] {
+  listLiveMembers(): readonly MemberDocument[] {
     const live = [...this.seen.values()].filter(({ since }) => this.readAt - since < this.ttlMs);
     return live.map(({ document }) => document).sort((one, other) => (one.id < other.id ? -1 : 1));
   }
@@ -73,7 +73,7 @@ export class MemberObservations {
   }
 
   /** Lists the members that ended long ago. */
-  listForgotten(): readonly MemberDocument[] {
+  listLongEndedMembers(): readonly MemberDocument[] {
     const isForgotten = (since: number) => this.readAt - since >= DELETION_AGE_FACTOR * this.ttlMs;
     return [...this.seen.values()].filter(({ since }) => isForgotten(since)).map(({ document }) => document);
   }
@@ -137,8 +137,8 @@ export class MongoMembership implements Membership {
   }
 
   /** Writes a beat. It is stored when this resolves; calls at the same time share one write. @throws Unavailable */
-  writeBeat(): Promise<void> {
-    return (this.nextBeat ??= this.writeNextBeat());
+  writeHeartbeat(): Promise<void> {
+    return (this.nextBeat ??= this.writeNextHeartbeat());
   }
 
   /** Returns true if the member ended: it made no beat for the time to live, and makes none now. @throws Unavailable */
@@ -149,7 +149,7 @@ export class MongoMembership implements Membership {
     return (await documents.get(id))?.beat === last;
   }
 
-  private async writeNextBeat(): Promise<void> {
+  private async writeNextHeartbeat(): Promise<void> {
     await setImmediate();
     // Later callers need another write, because this one may already be stored when they call.
     this.nextBeat = undefined;
@@ -174,12 +174,12 @@ export class MongoMembership implements Membership {
       this.announcement = new AbortController();
       const { announced } = this;
       try {
-        const isDue = time.now() - this.beatAt >= BEAT_INTERVAL_FRACTION * ttlMs;
+        const isDue = time.now() - this.beatAt >= HEARTBEAT_INTERVAL_FRACTION * ttlMs;
         if (announced > 0 && (isDue || announced !== written)) {
-          await this.writeBeat();
+          await this.writeHeartbeat();
           written = announced;
         }
-        if (announced > 0) await this.readOthers();
+        if (announced > 0) await this.readOtherMembers();
       } catch {
         countRetry('following the members of leases');
       }
@@ -190,7 +190,7 @@ export class MongoMembership implements Membership {
     }
   }
 
-  private async readOthers(): Promise<void> {
+  private async readOtherMembers(): Promise<void> {
     const { open, time } = this.options;
     const now = time.now();
     const documents = await open();
@@ -199,11 +199,11 @@ export class MongoMembership implements Membership {
       found.filter(({ id }) => id !== this.id),
       now,
     );
-    const live = this.observations.listLive();
+    const live = this.observations.listLiveMembers();
     const isChanged = this.others === undefined || describeMembers(live) !== describeMembers(this.others);
     this.others = live;
     if (isChanged) this.notifyListeners();
-    for (const { id, beat } of this.observations.listForgotten()) await documents.delete(id, { beat });
+    for (const { id, beat } of this.observations.listLongEndedMembers()) await documents.delete(id, { beat });
   }
 
   private notifyListeners(): void {
@@ -225,11 +225,11 @@ export class MemberObserver {
    * until it made no beat for the time to live. After a pause of more than a third of it, all members count as alive.
    * @throws Unavailable
    */
-  async listLive(): Promise<readonly LeaseMember[]> {
+  async listLiveMembers(): Promise<readonly LeaseMember[]> {
     const now = this.time.now();
     const documents = await this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION);
     this.observations.record(await documents.find({ filter: {}, limit: MAX_MEMBERS }), now);
-    return this.observations.listLive().map(toMember);
+    return this.observations.listLiveMembers().map(toMember);
   }
 
   /** Waits until the members should be read again, or until the signal aborts. */

@@ -51,7 +51,7 @@ const UPSERT_ATTEMPTS = 10;
 /** Attempts of an upsert with a guard. The second refusal shows that the guard does not match. */
 const GUARDED_UPSERT_ATTEMPTS = 2;
 /** Attempts of a claim without an id. Each further attempt shows that another claim succeeded. */
-const CLAIM_ATTEMPTS = 1_000;
+const MAX_CLAIM_ATTEMPTS = 1_000;
 
 export class MongoCollection<T extends Document> implements Collection<T> {
   private readonly reads: BatchedReads<T>;
@@ -117,7 +117,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     const valuesOf = (row: Readonly<Record<string, unknown>>) =>
       sort.fields.map((field) => row[toStoredField(field)] ?? null);
     const within = toScanDocumentsFilter(this.spec, scan, last && valuesOf(last));
-    const { found, isCut } = await this.readStored(within, { index, sort, limit }, maxBytes);
+    const { found, isCut } = await this.readStoredDocuments(within, { index, sort, limit }, maxBytes);
     const end = found.length < limit && !isCut ? last : found.at(-1);
     return {
       documents: found.map((document) => fromStoredDocument<T>(document)),
@@ -189,7 +189,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     const { id } = filter;
     const isKeyKnown = (this.spec.shardKey ?? []).every((field) => typeof filter[field] === 'string');
     if (typeof id === 'string' && isKeyKnown) return this.claimByKey({ _id: id }, filter, set);
-    for (let attempt = 1; attempt <= CLAIM_ATTEMPTS; attempt += 1) {
+    for (let attempt = 1; attempt <= MAX_CLAIM_ATTEMPTS; attempt += 1) {
       const candidate = await this.findClaimable(query);
       if (candidate === undefined) return undefined;
       const claimed = await this.claimByKey(pickShardKey(this.spec, candidate), filter, set);
@@ -228,11 +228,11 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   private async list(query: Query, maxBytes?: number): Promise<BoundedResult<T>> {
-    const { found, isCut } = await this.readStored(toMongoQuery(this.spec, query), query, maxBytes);
+    const { found, isCut } = await this.readStoredDocuments(toMongoQuery(this.spec, query), query, maxBytes);
     return { documents: found.map((document) => fromStoredDocument<T>(document)), isCut };
   }
 
-  private readStored(
+  private readStoredDocuments(
     condition: DriverFilter<MongoDocument>,
     { index, sort, limit }: Pick<Query, 'index' | 'sort' | 'limit'>,
     maxBytes: number | undefined,
@@ -283,7 +283,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     const again = conflicting.filter(({ guard }) => attempt < getMaxAttempts(guard));
     try {
       for (const { write } of writesOf(undefined)) {
-        const index = await this.writeAlone(write);
+        const index = await this.writeWithoutBulk(write);
         refusedBy ??= index;
       }
       const later = again.length === 0 ? undefined : await this.writeUnordered(again, attempt + 1);
@@ -301,7 +301,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
    * index.
    * @returns the unique index that refused the write, if any
    */
-  private async writeAlone(write: CollectionWrite<T>): Promise<string | undefined> {
+  private async writeWithoutBulk(write: CollectionWrite<T>): Promise<string | undefined> {
     try {
       if (write.kind === 'insert') await this.insert(write.document);
       if (write.kind === 'upsert') await this.upsert(write.document, write.guard);

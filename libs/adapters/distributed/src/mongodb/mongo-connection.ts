@@ -78,7 +78,7 @@ export class MongoConnection {
     client.running.add(running);
     return new Promise<R>((resolve, reject) => {
       const giveUp = () => {
-        this.noteSilence(client, startedAt);
+        this.recordMissingAnswer(client, startedAt);
         reject(new Unavailable(ENGINE_NAME, `the server did not respond within ${deadlineMs} ms`));
         const leftMs = client.replacementMs - this.deadlineMs;
         timer = setTimeout(() => this.replaceClient(client), leftMs).unref();
@@ -89,12 +89,12 @@ export class MongoConnection {
         client.running.delete(running);
       };
       const fail = (error: unknown) => {
-        if (isServerAnswer(error)) this.noteAnswer(client);
-        else this.noteSilence(client, startedAt);
+        if (isServerAnswer(error)) this.recordAnswer(client);
+        else this.recordMissingAnswer(client, startedAt);
         reject(toPortError(error) as Error);
       };
       running.finally(settle).then((result) => {
-        this.noteAnswer(client);
+        this.recordAnswer(client);
         resolve(result);
       }, fail);
     });
@@ -118,11 +118,11 @@ export class MongoConnection {
     const connected = await client.connect();
     const database = connected.db(/^[^/]+\/\/[^/]*\/[^?]/.test(this.url) ? undefined : 'tracking');
     const session = connected.startSession({ causalConsistency: true });
-    this.causalTime.applyTo(session);
+    this.causalTime.applyToSession(session);
     try {
       return await operation(limitCalls(database, session, deadlineMs));
     } finally {
-      this.causalTime.noteTimes(session);
+      this.causalTime.recordSessionTimes(session);
       await session.endSession();
     }
   }
@@ -136,13 +136,13 @@ export class MongoConnection {
     );
   }
 
-  private noteAnswer(client: DriverClient): void {
-    client.noteAnswer();
-    this.silence?.noteAnswer();
+  private recordAnswer(client: DriverClient): void {
+    client.recordAnswer();
+    this.silence?.recordAnswer();
   }
 
-  private noteSilence(client: DriverClient, startedAt: number): void {
-    client.noteSilence(startedAt);
+  private recordMissingAnswer(client: DriverClient, startedAt: number): void {
+    client.recordMissingAnswer(startedAt);
     if (client.isUnanswered()) this.replaceClient(client);
   }
 

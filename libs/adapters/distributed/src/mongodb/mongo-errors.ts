@@ -13,7 +13,7 @@ import { findRefusalReason, findSystemErrorCode } from './refusal-reasons.ts';
 /** Name of the engine for operators. */
 export const ENGINE_NAME = 'document store';
 
-const BAD_VALUE = 2;
+const BAD_VALUE_CODE = 2;
 const NAMESPACE_NOT_FOUND = 26;
 const INDEX_NOT_FOUND = 27;
 const NAMESPACE_EXISTS = 48;
@@ -24,7 +24,7 @@ const DUPLICATE_KEY = 11_000;
  * Codes of requests that MongoDB permanently refuses: BadValue, FailedToParse, TypeMismatch, Overflow,
  * CannotIndexParallelArrays, BSONObjectTooLarge, and nesting or sizes that its parser refuses.
  */
-const REFUSAL_CODES: ReadonlySet<unknown> = new Set([BAD_VALUE, 9, 14, 15, 171, 10_334, 17_280, 17_419, 17_420]);
+const REFUSAL_CODES: ReadonlySet<unknown> = new Set([BAD_VALUE_CODE, 9, 14, 15, 171, 10_334, 17_280, 17_419, 17_420]);
 /**
  * Codes of a server that stops or is no longer the primary: HostUnreachable, HostNotFound, NetworkTimeout,
  * ShutdownInProgress, PrimarySteppedDown, ExceededTimeLimit, SocketException, NotWritablePrimary, InterruptedAtShutdown,
@@ -39,7 +39,7 @@ const UNKNOWN_OUTCOME_CODES: ReadonlySet<unknown> = new Set([
  */
 const ENCODING_ERROR_NAME_PATTERN = /^(RangeError|BSON\w*Error)$/;
 /** Pattern of the server's text, in the error BadValue, for a hint that names an index that does not exist. */
-const MISSING_HINT_PATTERN = /hint provided does not correspond to an existing index|\bbad hint\b/;
+const MISSING_INDEX_HINT_PATTERN = /hint provided does not correspond to an existing index|\bbad hint\b/;
 /**
  * Pattern of the server's text for a duplicate key:
  * `E11000 duplicate key error collection: tracking.keys index: by_hash dup key: { hash: "…" }`. Between the name and the
@@ -65,7 +65,8 @@ export const isNoSuchIndex = (error: unknown) => hasCode(error, INDEX_NOT_FOUND,
 export const isCollectionConflict = (error: unknown) => hasCode(error, NAMESPACE_EXISTS);
 export const isIndexConflict = (error: unknown) => hasCode(error, INDEX_OPTIONS_CONFLICT, INDEX_KEY_SPECS_CONFLICT);
 /** Returns true if a query named an index that does not exist. */
-export const isMissingHint = (error: unknown) => hasCode(error, BAD_VALUE) && MISSING_HINT_PATTERN.test(error.message);
+export const isMissingIndexHintError = (error: unknown) =>
+  hasCode(error, BAD_VALUE_CODE) && MISSING_INDEX_HINT_PATTERN.test(error.message);
 
 /**
  * Returns the name of the unique index that refused the write; undefined for other errors.
@@ -138,7 +139,7 @@ export function toPortError(error: unknown): unknown {
   if (!(error instanceof MongoError)) return error;
   const codeName: unknown = error instanceof MongoServerError ? error.codeName : findSystemErrorCode(error);
   const what = typeof codeName === 'string' ? `${name}, ${codeName}` : name;
-  if (isMissingHint(error)) return new Unavailable(ENGINE_NAME, 'an index is missing; run the set-up');
+  if (isMissingIndexHintError(error)) return new Unavailable(ENGINE_NAME, 'an index is missing; run the set-up');
   const refused = error instanceof MongoInvalidArgumentError || REFUSAL_CODES.has(error.code);
   if (refused) return new Error(`${ENGINE_NAME}: refused (${what})`);
   return new Unavailable(ENGINE_NAME, `the server does not respond (${what})`);

@@ -61,8 +61,8 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
       const outcomes = await Promise.allSettled(ids.map((id) => things.upsert({ id, text })));
       expect(outcomes.map(({ status }) => status)).toEqual(ids.map(() => 'rejected'));
       await eventually(async () => expect(await things.upsert({ id: 'e' })).toBe(true), { deadlineMs: 15_000 });
-      expect(metrics.getValue(REPLACEMENTS)).toBe(1);
-      expect(metrics.getValue('document_store_operations')).toBe(0);
+      expect(metrics.getMetricValue(REPLACEMENTS)).toBe(1);
+      expect(metrics.getMetricValue('document_store_operations')).toBe(0);
     });
 
     it('replaces a client that gets no answer, and works when the server is back', async () => {
@@ -72,7 +72,7 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
       await eventually(
         async () => {
           await expect(things.get('a')).rejects.toMatchObject({ name: 'Unavailable' });
-          expect(metrics.getValue(REPLACEMENTS)).toBeGreaterThan(0);
+          expect(metrics.getMetricValue(REPLACEMENTS)).toBeGreaterThan(0);
         },
         { deadlineMs: 20_000 },
       );
@@ -85,8 +85,8 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
       await things.insert({ id: 'a' });
       proxy.hangConnections('operations');
       await expect(things.get('a')).rejects.toMatchObject({ name: 'Unavailable' });
-      await eventually(() => expect(metrics.getValue('document_store_operations')).toBe(0));
-      expect(metrics.getValue(REPLACEMENTS)).toBe(0);
+      await eventually(() => expect(metrics.getMetricValue('document_store_operations')).toBe(0));
+      expect(metrics.getMetricValue(REPLACEMENTS)).toBe(0);
       expect(await things.get('a')).toEqual({ id: 'a' });
     });
 
@@ -103,7 +103,7 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
         proxy.failNextWrites('refused', 'refused');
         await things.upsert({ id: 'a', version: n });
       }
-      expect(metrics.getValue(REPLACEMENTS)).toBe(0);
+      expect(metrics.getMetricValue(REPLACEMENTS)).toBe(0);
     });
 
     it('reads its own writes on a primary with an old snapshot', async () => {
@@ -145,7 +145,7 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
           { id: 'c' },
         ]);
         expect(numbered.has(true)).toBe(isRepeatedByDriver);
-        expect(metrics.getValue(REPLACEMENTS)).toBe(0);
+        expect(metrics.getMetricValue(REPLACEMENTS)).toBe(0);
       });
     });
 

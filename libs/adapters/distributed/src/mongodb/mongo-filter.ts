@@ -32,8 +32,8 @@ export function toMongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter
       const conditions = toMongoConditions(one);
       if (Object.keys(conditions).length === 0) continue;
       // For arrays, one element must lie within both bounds.
-      const given = isRange(conditions) && isArrayField(spec, name) ? { $elemMatch: conditions } : conditions;
-      if (isRange(given) && !isScalarField(spec, name)) also.push(matchElementOrScalar(field, given));
+      const given = isRangeCondition(conditions) && isArrayField(spec, name) ? { $elemMatch: conditions } : conditions;
+      if (isRangeCondition(given) && !isScalarField(spec, name)) also.push(matchElementOrScalar(field, given));
       // The first of several leads: MongoDB takes for an index's bounds what it comes to first.
       else if (field in fields) also.push({ [field]: given });
       else fields[field] = given;
@@ -77,7 +77,9 @@ export function toMongoQuery(spec: CollectionSpec, query: Omit<Query, 'limit'>):
   const { filter, sort, after, shards = {} } = query;
   const condition = toMongoFilter(spec, { ...toShardFilter(shards), ...filter });
   if (sort === undefined || after === undefined) return condition;
-  return { $and: [condition, ...filterAfter(sort.fields.map(toStoredField), after, sort.descending === true)] };
+  return {
+    $and: [condition, ...createLaterRowsFilter(sort.fields.map(toStoredField), after, sort.descending === true)],
+  };
 }
 
 export function toMongoSort(sort: Query['sort']): Sort {
@@ -112,7 +114,7 @@ function requireFields(values: readonly Scalar[]): Conditions {
   return values.includes(null) ? { $exists: true } : {};
 }
 
-function isRange(conditions: Conditions): boolean {
+function isRangeCondition(conditions: Conditions): boolean {
   return ('$gt' in conditions || '$gte' in conditions) && ('$lt' in conditions || '$lte' in conditions);
 }
 
@@ -143,7 +145,11 @@ function filterUpTo(fields: readonly string[], last: readonly unknown[], descend
  * Compares rows by their values: a later row is greater in one field and equal in all fields before it. The first bound
  * is redundant and marks where the index range starts.
  */
-function filterAfter(fields: readonly string[], after: readonly Scalar[], descending: boolean): MongoFilter[] {
+function createLaterRowsFilter(
+  fields: readonly string[],
+  after: readonly Scalar[],
+  descending: boolean,
+): MongoFilter[] {
   const [beyond, from] = descending ? ['$lt', '$lte'] : ['$gt', '$gte'];
   const ends = fields.map((field, at) => ({
     ...Object.fromEntries(fields.slice(0, at).map((equal, of) => [equal, after[of]])),
@@ -207,7 +213,9 @@ export function toScanRangeFilter(spec: CollectionSpec, { index, filter, sort, a
   if (bounds !== undefined && isScalarOrBounds(bounds)) range[first] = bounds;
   const condition = toMongoFilter(spec, range);
   if (after === undefined) return condition;
-  return { $and: [condition, ...filterAfter(sort.fields.map(toStoredField), after, sort.descending === true)] };
+  return {
+    $and: [condition, ...createLaterRowsFilter(sort.fields.map(toStoredField), after, sort.descending === true)],
+  };
 }
 
 /** Returns the conditions of the filter on fields of the shard key. */
@@ -230,7 +238,7 @@ export function toScanDocumentsFilter(
   return {
     $and: [
       toMongoFilter(spec, filter),
-      ...(after === undefined ? [] : filterAfter(fields, after, descending)),
+      ...(after === undefined ? [] : createLaterRowsFilter(fields, after, descending)),
       ...(last === undefined ? [] : filterUpTo(fields, last, descending)),
     ],
   };

@@ -137,7 +137,7 @@ describe('index changes', () => {
       'createIndexes' in command ? conflict : undefined,
     );
     await expect(setUp.collection(specOf(BY_OWNER))).rejects.toThrow('drop that index and run the set-up again');
-    expect(stub.commandsNamed('dropIndexes')).toEqual([]);
+    expect(stub.listCommandsNamed('dropIndexes')).toEqual([]);
   });
 
   it('fail if existing documents violate a unique index', async () => {

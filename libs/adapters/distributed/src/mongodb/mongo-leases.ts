@@ -93,11 +93,11 @@ export class MongoLeases implements Leases {
   }
 
   async list(): Promise<readonly HeldLeaseState[]> {
-    const records = await this.openRecords();
-    const [held, members] = await Promise.all([records.listHeld(), this.readMembers()]);
+    const records = await this.openLeaseRecords();
+    const [held, members] = await Promise.all([records.listHeldLeases(), this.readMembers()]);
     return held.map(({ id: name, epoch, member }) => {
       const holder = members.get(member ?? '');
-      return { name, epoch, holder: holder === undefined ? null : pickAbout(holder) };
+      return { name, epoch, holder: holder === undefined ? null : describeLeaseHolder(holder) };
     });
   }
 
@@ -159,7 +159,7 @@ export class MongoLeases implements Leases {
 
   /** @throws Unavailable if the read takes longer than the limit */
   private async readRecord(name: string, limitMs: number): Promise<LeaseRecord | undefined> {
-    const records = await this.openRecords();
+    const records = await this.openLeaseRecords();
     const ended = new AbortController();
     const expired = this.time.wait(limitMs, ended.signal).then(() => {
       throw new Unavailable('leases', `the record could not be read within ${limitMs} ms`);
@@ -181,7 +181,7 @@ export class MongoLeases implements Leases {
     }: { readonly name: string; readonly holder: string; readonly seen: ObservedRecord | undefined },
   ): Promise<HeldLease | ObservedRecord | undefined> {
     const record = await reading;
-    const records = await this.openRecords();
+    const records = await this.openLeaseRecords();
     const now = this.time.now();
     const member = this.membership && { member: this.membership.id };
     if (record === undefined) {
@@ -204,9 +204,9 @@ export class MongoLeases implements Leases {
   }
 
   /** Records shared by all leases of this process. */
-  private openRecords(): Promise<LeaseRecords> {
+  private openLeaseRecords(): Promise<LeaseRecords> {
     if (this.opening === undefined) {
-      const writeMemberBeat = () => this.membership?.writeBeat() ?? Promise.resolve();
+      const writeMemberBeat = () => this.membership?.writeHeartbeat() ?? Promise.resolve();
       this.opening = this.store
         .collection<LeaseRecord>(LEASES_COLLECTION)
         .then((records) => new LeaseRecords(records, writeMemberBeat));
@@ -237,7 +237,7 @@ async function releaseIfAborted(lease: HeldLease, signal: AbortSignal): Promise<
   return lease;
 }
 
-function pickAbout({ id, name, address }: LeaseMember): HeldLeaseState['holder'] {
+function describeLeaseHolder({ id, name, address }: LeaseMember): HeldLeaseState['holder'] {
   return { id, name, ...(address !== undefined && { address }) };
 }
 

@@ -120,7 +120,7 @@ describe('a sharded collection', () => {
     await jobs.sum('rank', { owner: 'o' }, 'by_owner');
     // A scan also searches for the end of its range in an index that lacks the key.
     await jobs.scan({ filter: { owner: 'o', state: 'open' }, index: 'by_state', sort: order, visit: 9, limit: 5 });
-    expect(stub.commandsNamed('find')).toHaveLength(6);
+    expect(stub.listCommandsNamed('find')).toHaveLength(6);
   });
 
   it('gets one query for all reads of documents in a turn, with the keys of all of them', async () => {
@@ -130,7 +130,7 @@ describe('a sharded collection', () => {
       jobs.get('b', { owner: ['p'] }),
       jobs.get('c', { owner: ['o'] }),
     ]);
-    expect(stub.commandsNamed('find')).toMatchObject([
+    expect(stub.listCommandsNamed('find')).toMatchObject([
       { filter: { _id: { $in: ['a', 'b', 'c'] }, owner: { $in: ['o', 'p'] } } },
     ]);
   });
@@ -154,8 +154,8 @@ describe('a sharded collection', () => {
   it('claims nothing if no document matches', async () => {
     await open(['owner']);
     expect(await jobs.claim({ filter: { owner: 'o' } }, { state: 'mine' })).toBeUndefined();
-    expect(stub.commandsNamed('find')).toHaveLength(1);
+    expect(stub.listCommandsNamed('find')).toHaveLength(1);
     expect(await jobs.claim({ filter: { owner: 'o', state: { in: [] } } }, { state: 'mine' })).toBeUndefined();
-    expect(stub.commandsNamed('find')).toHaveLength(1);
+    expect(stub.listCommandsNamed('find')).toHaveLength(1);
   });
 });

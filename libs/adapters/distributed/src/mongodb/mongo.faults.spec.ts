@@ -213,7 +213,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
       expect(lease.lost.aborted).toBe(false);
       engine.suspendEngine();
       await eventually(() => expect(lease.lost.aborted).toBe(true), { deadlineMs: 2 * ttlMs });
-      const tries = () => metrics.getValue('retries_total{what="acquiring a lease"}');
+      const tries = () => metrics.getMetricValue('retries_total{what="acquiring a lease"}');
       await eventually(() => expect(tries()).toBeGreaterThan(0), { deadlineMs: 10_000 });
       engine.resumeEngine();
       expect((await next).epoch).toBeGreaterThan(lease.epoch);

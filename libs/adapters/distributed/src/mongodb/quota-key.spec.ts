@@ -1,8 +1,8 @@
 import type { Collection } from '@tracking/ports';
 import {
-  addToCount,
+  addToSecondCount,
   createEmptyMinute,
-  findSecondBelow,
+  findSecondBelowLimit,
   advanceMinute,
   QuotaKey,
   type QuotaRecord,
@@ -13,7 +13,7 @@ describe('a sliding minute', () => {
   const T = 1_000_000;
 
   it('counts a request for 60 more seconds', () => {
-    const minute = addToCount(createEmptyMinute(T), T, 5);
+    const minute = addToSecondCount(createEmptyMinute(T), T, 5);
     expect(sumCounts(minute)).toBe(5);
     expect(sumCounts(advanceMinute(minute, T + 60))).toBe(5);
     expect(sumCounts(advanceMinute(minute, T + 61))).toBe(0);
@@ -21,33 +21,33 @@ describe('a sliding minute', () => {
   });
 
   it('returns when how many requests are available again', () => {
-    const minute = addToCount(advanceMinute(addToCount(createEmptyMinute(T), T, 5), T + 20), T + 20, 3);
-    expect(findSecondBelow(minute, 8)).toBeUndefined();
-    expect(findSecondBelow(minute, 7)).toBe(T + 61);
-    expect(findSecondBelow(minute, 3)).toBe(T + 61);
-    expect(findSecondBelow(minute, 2)).toBe(T + 81);
-    expect(findSecondBelow(minute, 0)).toBe(T + 81);
+    const minute = addToSecondCount(advanceMinute(addToSecondCount(createEmptyMinute(T), T, 5), T + 20), T + 20, 3);
+    expect(findSecondBelowLimit(minute, 8)).toBeUndefined();
+    expect(findSecondBelowLimit(minute, 7)).toBe(T + 61);
+    expect(findSecondBelowLimit(minute, 3)).toBe(T + 61);
+    expect(findSecondBelowLimit(minute, 2)).toBe(T + 81);
+    expect(findSecondBelowLimit(minute, 0)).toBe(T + 81);
   });
 
   it('does not change for a clock slightly behind', () => {
-    const minute = addToCount(createEmptyMinute(T), T, 5);
+    const minute = addToSecondCount(createEmptyMinute(T), T, 5);
     expect(advanceMinute(minute, T - 2)).toEqual(minute);
   });
 
   it('counts all requests as admitted now after the clock was set back far', () => {
     const minute = advanceMinute(
-      addToCount(advanceMinute(addToCount(createEmptyMinute(T), T, 5), T + 9), T + 9, 1),
+      addToSecondCount(advanceMinute(addToSecondCount(createEmptyMinute(T), T, 5), T + 9), T + 9, 1),
       T - 300,
     );
     expect(sumCounts(minute)).toBe(6);
-    expect(findSecondBelow(minute, 0)).toBe(T - 300 + 61);
+    expect(findSecondBelowLimit(minute, 0)).toBe(T - 300 + 61);
   });
 
   it('ignores returned requests older than a minute, and never counts below zero', () => {
-    const minute = addToCount(createEmptyMinute(T), T, 5);
-    expect(addToCount(minute, T - 61, -5)).toEqual(minute);
-    expect(sumCounts(addToCount(minute, T, -9))).toBe(0);
-    expect(sumCounts(addToCount(minute, T + 7, -2))).toBe(3);
+    const minute = addToSecondCount(createEmptyMinute(T), T, 5);
+    expect(addToSecondCount(minute, T - 61, -5)).toEqual(minute);
+    expect(sumCounts(addToSecondCount(minute, T, -9))).toBe(0);
+    expect(sumCounts(addToSecondCount(minute, T + 7, -2))).toBe(3);
   });
 });
 
@@ -146,7 +146,7 @@ describe('a key whose record takes a while to write', () => {
     const { newest, counts } = stored ?? createEmptyMinute(0);
     expect(newest).toBe(Math.floor(now / 1_000));
     expect(sumCounts({ newest, counts })).toBe(1);
-    expect(findSecondBelow({ newest, counts }, 0)).toBe(newest + 61);
+    expect(findSecondBelowLimit({ newest, counts }, 0)).toBe(newest + 61);
   });
 
   it('admits without the store after it was announced', async () => {

@@ -153,7 +153,7 @@ export class QuotaKey {
    */
   private async reserveRequests(count: number, isLocal: boolean): Promise<void> {
     const { newest } = this.advanceToNow();
-    const outcome = isLocal ? 'unknown' : await this.writeRecord(addToCount(this.minute, newest, count));
+    const outcome = isLocal ? 'unknown' : await this.writeRecord(addToSecondCount(this.minute, newest, count));
     if (outcome === 'conflict') return void (await this.readRecord());
     if (outcome === 'unknown') this.addPendingChange(newest, count);
     // A reservation of a past second would count a request as older than it is.
@@ -176,7 +176,7 @@ export class QuotaKey {
 
   private addPendingChange(second: number, by: number): void {
     this.pending = [...this.pending, { second, by }];
-    this.minute = addToCount(this.minute, second, by);
+    this.minute = addToSecondCount(this.minute, second, by);
   }
 
   /** Reads the record. Returns false if the store is unreachable. */
@@ -208,7 +208,7 @@ export class QuotaKey {
     this.storedAt = this.clock().getTime();
     const { newest, counts } = advanceMinute(stored ?? createEmptyMinute(second), second);
     if (newest !== this.minute.newest) this.returnSpareRequests();
-    this.minute = this.pending.reduce<SlidingMinute>((minute, { second: at, by }) => addToCount(minute, at, by), {
+    this.minute = this.pending.reduce<SlidingMinute>((minute, { second: at, by }) => addToSecondCount(minute, at, by), {
       newest,
       counts,
     });
@@ -220,12 +220,12 @@ export class QuotaKey {
 
   private createDecision(limit: number, admitted: boolean): QuotaDecision {
     const now = this.clock().getTime() / 1_000;
-    const next = findSecondBelow(this.minute, limit - 1) ?? now;
+    const next = findSecondBelowLimit(this.minute, limit - 1) ?? now;
     return {
       admitted,
       limit,
       remaining: Math.max(0, limit - sumCounts(this.minute) + this.spare),
-      resetAt: findSecondBelow(this.minute, 0) ?? Math.floor(now),
+      resetAt: findSecondBelowLimit(this.minute, 0) ?? Math.floor(now),
       retryAfter: admitted ? 0 : Math.max(1, Math.ceil(next - now)),
     };
   }
@@ -256,7 +256,7 @@ export function sumCounts(minute: SlidingMinute): number {
 export function advanceMinute(minute: SlidingMinute, second: number): SlidingMinute {
   const { newest } = minute;
   if (second <= newest && second > newest - BUCKET_COUNT) return minute;
-  if (second < newest) return addToCount(createEmptyMinute(second), second, sumCounts(minute));
+  if (second < newest) return addToSecondCount(createEmptyMinute(second), second, sumCounts(minute));
   const counts = [...minute.counts];
   for (let emptied = Math.max(newest + 1, second - BUCKET_COUNT + 1); emptied <= second; emptied += 1) {
     counts[emptied % BUCKET_COUNT] = 0;
@@ -265,7 +265,7 @@ export function advanceMinute(minute: SlidingMinute, second: number): SlidingMin
 }
 
 /** Changes the count of `second`; does nothing if it is more than a minute ago. */
-export function addToCount(minute: SlidingMinute, second: number, by: number): SlidingMinute {
+export function addToSecondCount(minute: SlidingMinute, second: number, by: number): SlidingMinute {
   if (second <= minute.newest - BUCKET_COUNT) return minute;
   // A second after the newest one occurs only if the clock was set back, when all counts are in the newest bucket.
   const bucket = Math.min(second, minute.newest) % BUCKET_COUNT;
@@ -275,7 +275,7 @@ export function addToCount(minute: SlidingMinute, second: number, by: number): S
 /**
  * Returns the epoch second from which at most `most` requests count if none is added; undefined if that is true now.
  */
-export function findSecondBelow(minute: SlidingMinute, most: number): number | undefined {
+export function findSecondBelowLimit(minute: SlidingMinute, most: number): number | undefined {
   let left = sumCounts(minute);
   for (let second = minute.newest - BUCKET_COUNT + 1; second <= minute.newest && left > most; second += 1) {
     left -= minute.counts[((second % BUCKET_COUNT) + BUCKET_COUNT) % BUCKET_COUNT] ?? 0;

@@ -4,7 +4,7 @@ const UNAUTHORIZED = 13;
 const AUTHENTICATION_FAILED = 18;
 /** Pattern of codes for a certificate that the client does not trust. */
 const UNTRUSTED_CODE_PATTERN = /CERT|SIGNATURE|ISSUER|ALTNAME|CRL|CHAIN/;
-const MAX_CAUSES = 10;
+const MAX_INSPECTED_CAUSES = 10;
 
 /**
  * Returns the reason why MongoDB refuses this process until settings change; undefined for other errors. The driver
@@ -16,7 +16,7 @@ export function findRefusalReason(error: unknown): string | undefined {
   if (isFileError(error)) return `a file that the connection string names cannot be read (${code})`;
   if (code !== undefined && UNTRUSTED_CODE_PATTERN.test(code))
     return `the certificate of the server is not trusted (${code}); tlsCAFile must name the certificate of its authority`;
-  return hasNoHost(error)
+  return hasNoServers(error)
     ? 'no host of the connection string belongs to its replica set; replicaSet has another name, or the server is standalone'
     : undefined;
 }
@@ -27,7 +27,7 @@ export function findRefusalReason(error: unknown): string | undefined {
  */
 export function findSystemErrorCode(error: unknown): string | undefined {
   let causes: readonly unknown[] = [error];
-  for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
+  for (let depth = 0; depth < MAX_INSPECTED_CAUSES; depth += 1) {
     const codes = causes.flatMap((cause) => (isSystemError(cause) ? cause.code : []));
     if (codes.length > 0) return codes[0];
     causes = causes.flatMap(listCauses);
@@ -59,7 +59,7 @@ function listCauses(error: unknown): readonly unknown[] {
 }
 
 /** A server that does not belong to the replica set of the connection string is removed from the topology. */
-function hasNoHost(error: unknown): boolean {
+function hasNoServers(error: unknown): boolean {
   if (!(error instanceof MongoServerSelectionError)) return false;
   const { setName, servers } = describeTopology(error);
   return setName !== null && servers.size === 0;

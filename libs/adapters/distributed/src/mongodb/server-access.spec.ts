@@ -47,7 +47,7 @@ describe('access to MongoDB', () => {
   it('is given to a member of a replica set', async () => {
     stub = await MongoStub.start(() => undefined);
     expect(await check(stub.formatUrl())).toBeUndefined();
-    expect(stub.commandsNamed('update')).toMatchObject([{ update: 'leases', $db: 'tracking' }]);
+    expect(stub.listCommandsNamed('update')).toMatchObject([{ update: 'leases', $db: 'tracking' }]);
   });
 
   it.each([

@@ -8,7 +8,7 @@ import { LEASES_COLLECTION } from './mongo-leases.ts';
 /** Milliseconds for which a server must refuse this process before the settings count as wrong. */
 const REFUSAL_PERIOD_MS = 3_000;
 /** Id that no document has. */
-const UNUSED_ID = '';
+const NONEXISTENT_ID = '';
 
 /**
  * Checks that the server accepts the TLS settings and the user, that the user may read and write the database, and that
@@ -22,18 +22,18 @@ export async function checkServerAccess(
   const deadline = monotonicMs() + refusalPeriodMs;
   // A new server refuses users until an administrator has created them.
   const isTransient = (error: unknown) => error instanceof AccessRefused;
-  await retry(() => tryAccess(connection), { deadline, isTransient });
+  await retry(() => probeServerAccess(connection), { deadline, isTransient });
 }
 
-async function tryAccess(connection: MongoConnection): Promise<void> {
+async function probeServerAccess(connection: MongoConnection): Promise<void> {
   // With the ordinary deadline, the connection would stop waiting before the driver reports why no server was found.
   const hello = await connection.run((database) => database.command({ hello: 1 }), 2 * connection.deadlineMs);
   if (isStandalone(hello))
     throw new AccessRefused(ENGINE_NAME, 'the server is standalone; a replica set is required, of at least one member');
   await connection.run(async (database) => {
     const documents = database.collection<{ readonly _id: string }>(LEASES_COLLECTION.name);
-    await documents.findOne({ _id: UNUSED_ID });
-    await documents.updateOne({ _id: UNUSED_ID }, { $set: { beat: 0 } });
+    await documents.findOne({ _id: NONEXISTENT_ID });
+    await documents.updateOne({ _id: NONEXISTENT_ID }, { $set: { beat: 0 } });
   });
 }
 

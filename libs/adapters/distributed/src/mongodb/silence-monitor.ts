@@ -10,7 +10,7 @@ const PING_TIMEOUT_MS = 1_500;
 const PING_INTERVAL_MS = 1_000;
 const CHECK_INTERVAL_MS = 100;
 /** Milliseconds that count between two checks, however late this process is. */
-const MAX_COUNTED_MS = 150;
+const MAX_COUNTED_GAP_MS = 150;
 
 interface WaitingOperation {
   /** Monotonic time in milliseconds. */
@@ -62,7 +62,7 @@ export class SilenceMonitor {
   }
 
   /** Records that the server answered. */
-  noteAnswer(): void {
+  recordAnswer(): void {
     this.answeredAt = performance.now();
     this.silentMs = 0;
     this.isServerSilent = false;
@@ -96,7 +96,7 @@ export class SilenceMonitor {
     this.pingedAt = performance.now();
     this.runningPings += 1;
     await this.ping().then(
-      () => this.noteAnswer(),
+      () => this.recordAnswer(),
       () => undefined,
     );
     this.runningPings -= 1;
@@ -109,7 +109,7 @@ export class SilenceMonitor {
     // After a delay, timers run before the process reads answers that have arrived meanwhile. Immediates run afterwards.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
-    this.silentMs += Math.min(performance.now() - Math.max(startedAt, this.answeredAt), MAX_COUNTED_MS);
+    this.silentMs += Math.min(performance.now() - Math.max(startedAt, this.answeredAt), MAX_COUNTED_GAP_MS);
   }
 
   private reportSilence(): void {

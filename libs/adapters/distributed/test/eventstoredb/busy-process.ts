@@ -52,12 +52,12 @@ const hasFollowedAll = () => {
 await eventually(hasFollowedAll).catch(() => undefined);
 stopWriting.abort();
 await followTask;
-const wrongStreams: string[] = [];
+const incompleteStreams: string[] = [];
 for (const [stream, own] of acknowledgedEvents) {
   const stored = (await retryUntilAnswered(() => eventStore.read(stream))).map(({ id }) => id);
-  if (stored.join() !== own.join()) wrongStreams.push(`${stream} holds ${stored.length} of ${own.length}`);
+  if (stored.join() !== own.join()) incompleteStreams.push(`${stream} holds ${stored.length} of ${own.length}`);
   if (followedEvents.get(stream)?.join() !== own.join())
-    wrongStreams.push(`the subscription received other events of ${stream} than were acknowledged`);
+    incompleteStreams.push(`the subscription received other events of ${stream} than were acknowledged`);
 }
-process.stdout.write(`${JSON.stringify({ wrong: wrongStreams })}\n`);
+process.stdout.write(`${JSON.stringify({ wrong: incompleteStreams })}\n`);
 await eventStore.close();

@@ -54,10 +54,10 @@ export class EventStoreDbFixture {
 
   /** @param options options of the stand-in */
   static async start(options: StandInOptions = {}): Promise<EventStoreDbFixture> {
-    return EventStoreDbFixture.startOn(await createNode(options));
+    return EventStoreDbFixture.startOnNode(await createNode(options));
   }
 
-  static async startOn(node: NodeProcess): Promise<EventStoreDbFixture> {
+  static async startOnNode(node: NodeProcess): Promise<EventStoreDbFixture> {
     await node.startNode();
     return new EventStoreDbFixture(node);
   }
@@ -69,11 +69,11 @@ export class EventStoreDbFixture {
   }
 
   open(options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
-    return this.openAt(this.node.url, options);
+    return this.openStoreAtUrl(this.node.url, options);
   }
 
   /** Opens a store with another connection string of the same node. */
-  openAt(url: string, options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
+  openStoreAtUrl(url: string, options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
     const store = openStore(url, options);
     this.opened.push(store);
     return store;

@@ -6,7 +6,7 @@ const LARGE_BYTES = 4_096;
 /**
  * Proxy between callers and a replica that simulates a killed or hung replica, or one that dies before its response.
  */
-export class FaultyLink {
+export class FaultyProxy {
   /** Number of connections that callers have opened so far. */
   connections = 0;
   private readonly sockets = new Set<Socket>();
@@ -21,9 +21,9 @@ export class FaultyLink {
     private readonly replicaPort: number,
   ) {}
 
-  static async openLink(port: number, replicaPort: number): Promise<FaultyLink> {
-    const link = new FaultyLink(port, replicaPort);
-    await link.acceptAgain();
+  static async openLink(port: number, replicaPort: number): Promise<FaultyProxy> {
+    const link = new FaultyProxy(port, replicaPort);
+    await link.acceptConnectionsAgain();
     return link;
   }
 
@@ -33,7 +33,7 @@ export class FaultyLink {
     await new Promise((resolve) => this.server?.close(resolve));
   }
 
-  async acceptAgain(): Promise<void> {
+  async acceptConnectionsAgain(): Promise<void> {
     const server = createServer((caller) => this.relayData(caller));
     this.server = server;
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
@@ -55,7 +55,7 @@ export class FaultyLink {
     for (const socket of this.sockets) socket.uncork();
   }
 
-  isHoldingBack(text: string): boolean {
+  isHoldingText(text: string): boolean {
     return this.heldBack.some(({ data }) => data?.includes(text));
   }
 

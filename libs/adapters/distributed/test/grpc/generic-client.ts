@@ -22,13 +22,13 @@ export class GenericClient {
   }
 
   async listServices(): Promise<readonly string[]> {
-    const { list_services_response: listed } = await this.askReflection((ask) => ask({ list_services: '' }));
+    const { list_services_response: listed } = await this.callReflection((ask) => ask({ list_services: '' }));
     return (listed?.service ?? []).map(({ name }) => name);
   }
 
   /** Returns descriptors of the files that a service needs. @param service name with its package */
   async listFileDescriptors(service: string): Promise<readonly Buffer[]> {
-    const { file_descriptor_response: files } = await this.askReflection((ask) =>
+    const { file_descriptor_response: files } = await this.callReflection((ask) =>
       ask({ file_containing_symbol: service }),
     );
     return files?.file_descriptor_proto ?? [];
@@ -57,7 +57,7 @@ export class GenericClient {
     this.client.close();
   }
 
-  private async askReflection(
+  private async callReflection(
     question: (ask: ReflectionCall) => Promise<ReflectionResponse>,
   ): Promise<ReflectionResponse> {
     const file = import.meta.resolve('@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto');

@@ -44,7 +44,7 @@ export class MongoLoad {
         this.workers.push(this.runWorker(`process ${process}: ${worker}`, opening, work));
       begin('inserts', (documents, step) => this.insertDocument(documents, `${process}-${step}`));
       begin('writes many', (documents, step) => this.writeMany(documents, `${process}-${step}`));
-      begin('changes a shared document', (documents, step) => this.changeShared(documents, step));
+      begin('changes a shared document', (documents, step) => this.changeSharedDocument(documents, step));
       begin('claims jobs', (documents) => this.claimDocument(documents, `process ${process}`));
     }
   }
@@ -131,7 +131,7 @@ export class MongoLoad {
   }
 
   /** Adds an entry to a document that all processes change. The entry identifies the change if its outcome is unknown. */
-  private async changeShared(documents: Collection<LoadDocument>, step: number): Promise<void> {
+  private async changeSharedDocument(documents: Collection<LoadDocument>, step: number): Promise<void> {
     const id = `shared-${Math.floor(step / ENTRIES_PER_DOCUMENT)}`;
     const entry = randomUUID();
     await repeatUntilAnswered(async () => {
@@ -172,12 +172,13 @@ export class LeaseLoad {
   startLoad(): void {
     for (const [process, leases] of this.processes.entries()) {
       leases.join({ name: `process ${process}` }).announce({ load: this.names });
-      for (const name of this.names) this.contenders.push(this.acquireInTurns(`process ${process}`, leases, name));
+      for (const name of this.names)
+        this.contenders.push(this.acquireLeaseRepeatedly(`process ${process}`, leases, name));
     }
   }
 
   /** Returns the names of the leases that a process holds now. */
-  listHeld(): readonly string[] {
+  listHeldLeaseNames(): readonly string[] {
     return this.names.filter((name) => this.holders.get(name)?.isHeld() === true);
   }
 
@@ -186,7 +187,7 @@ export class LeaseLoad {
     await Promise.all(this.contenders);
   }
 
-  private async acquireInTurns(process: string, leases: Leases, name: string): Promise<void> {
+  private async acquireLeaseRepeatedly(process: string, leases: Leases, name: string): Promise<void> {
     while (!this.ended.signal.aborted) {
       const lease = await leases.acquire(name, this.ended.signal).catch((error: unknown) => {
         if (this.ended.signal.aborted) return undefined;

@@ -49,7 +49,7 @@ export class MongoStub {
   }
 
   /** Returns the commands of a name, such as `insert`. */
-  commandsNamed(name: string): readonly Record<string, unknown>[] {
+  listCommandsNamed(name: string): readonly Record<string, unknown>[] {
     return this.commands.filter((command) => readMongoCommandName(command) === name);
   }
 

@@ -13,7 +13,7 @@ import type { LeaseTime } from '../../src/mongodb/held-lease.ts';
 import { MongoLeases } from '../../src/mongodb/mongo-leases.ts';
 
 /** Turns of the event loop in which all work that one timer starts reaches its next timer. */
-const TURNS_PER_TIMER = 4;
+const EVENT_LOOP_TURNS_PER_TIMER = 4;
 
 interface VirtualTimer {
   readonly at: number;
@@ -44,7 +44,7 @@ export class VirtualTime {
       this.timers = this.timers.filter((one) => one !== next);
       this.now = next.at;
       next.fire();
-      for (let turn = 0; turn < TURNS_PER_TIMER; turn += 1) await new Promise(setImmediate);
+      for (let turn = 0; turn < EVENT_LOOP_TURNS_PER_TIMER; turn += 1) await new Promise(setImmediate);
       check();
     }
     this.now = end;
@@ -95,7 +95,7 @@ export class VirtualProcess {
     const { leases } = this;
     const about = typeof member === 'string' ? { name: member } : member;
     this.shares = new LeaseShares({ leases, member: about, logger: silentLogger, metrics: noMetrics });
-    this.loops = cluster.names.map((one) => this.holdRepeatedly(one));
+    this.loops = cluster.names.map((one) => this.holdLeaseRepeatedly(one));
   }
 
   get isAlive(): boolean {
@@ -123,7 +123,7 @@ export class VirtualProcess {
     await this.leases.close();
   }
 
-  private async holdRepeatedly(name: string): Promise<void> {
+  private async holdLeaseRepeatedly(name: string): Promise<void> {
     const { signal } = this.stopping;
     const group = this.shares.getGroup('work');
     while (!signal.aborted) {

@@ -43,7 +43,7 @@ export async function checkArchiveParts(
       const header = await archive.readBytes(LOCAL_HEADER_BYTES);
       if (header.readUInt32LE(0) !== LOCAL_HEADER) throw damagedArchiveError();
       await archive.skipTo(archive.position + header.readUInt16LE(26) + header.readUInt16LE(28));
-      await checkPart(part, archive);
+      await checkArchivePart(part, archive);
     }
   } finally {
     await archive.close();
@@ -54,7 +54,7 @@ function listsRelationships({ name }: ArchivePart): boolean {
   return name.endsWith('.rels');
 }
 
-async function checkPart(part: ArchivePart, archive: SequentialReader): Promise<void> {
+async function checkArchivePart(part: ArchivePart, archive: SequentialReader): Promise<void> {
   const relationships = listsRelationships(part) ? new RelationshipReader() : undefined;
   const end = archive.position + part.compressedBytes;
   let size = 0;
@@ -65,14 +65,14 @@ async function checkPart(part: ArchivePart, archive: SequentialReader): Promise<
       relationships?.scanBytes(bytes);
     }
   };
-  if (part.method === 0) await check(archive.readUntil(end));
-  else if (part.method === 8) await checkInflated(archive.readUntil(end), check);
+  if (part.method === 0) await check(archive.readBytesUntil(end));
+  else if (part.method === 8) await checkInflatedContent(archive.readBytesUntil(end), check);
   else throw damagedArchiveError();
   if (archive.position !== end || size !== part.inflatedBytes) throw damagedArchiveError();
   relationships?.finish();
 }
 
-async function checkInflated(
+async function checkInflatedContent(
   content: AsyncIterable<Uint8Array>,
   check: (content: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<void> {
@@ -101,18 +101,18 @@ class SequentialReader {
   async skipTo(position: number): Promise<void> {
     // Overlapping parts would let a small file inflate many times.
     if (position < this.position) throw damagedArchiveError();
-    const skipped = this.readUntil(position);
+    const skipped = this.readBytesUntil(position);
     while ((await skipped.next()).done !== true) continue;
   }
 
   async readBytes(count: number): Promise<Buffer> {
     const pieces: Uint8Array[] = [];
-    for await (const piece of this.readUntil(this.position + count)) pieces.push(piece);
+    for await (const piece of this.readBytesUntil(this.position + count)) pieces.push(piece);
     return Buffer.concat(pieces);
   }
 
   /** Iterates over the bytes before the position. */
-  async *readUntil(end: number): AsyncGenerator<Uint8Array> {
+  async *readBytesUntil(end: number): AsyncGenerator<Uint8Array> {
     while (this.position < end) {
       if (this.current.length === 0) {
         const { done, value } = await this.iterator.next();

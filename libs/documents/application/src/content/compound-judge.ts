@@ -13,9 +13,9 @@ const MESSAGE_PROPERTIES_NAME = '__properties_version1.0';
 /** Class of Outlook messages, {00020D0B-0000-0000-C000-000000000046}, as stored. */
 const MESSAGE_CLASS = '0b0d020000000000c000000000000046';
 /** Class of a file whose writer did not set one. */
-const NO_CLASS = '0'.repeat(32);
+const NO_CLASS_ID = '0'.repeat(32);
 /** Names of the main streams of older Office files. A message in such a file does not make it a message. */
-const OFFICE_NAMES: readonly string[] = ['WordDocument', 'Workbook', 'Book', 'PowerPoint Document'];
+const OFFICE_STREAM_NAMES: readonly string[] = ['WordDocument', 'Workbook', 'Book', 'PowerPoint Document'];
 
 /**
  * Judges a compound file: accepts messages of Outlook, and refuses older Office files and others. Reads the directory
@@ -50,7 +50,7 @@ export class CompoundJudge {
 
   /** @throws UnsupportedDocumentType */
   getType(): typeof OUTLOOK_MESSAGE_MEDIA_TYPE {
-    const isUnclassified = this.rootClass === NO_CLASS && !OFFICE_NAMES.some((name) => this.found.has(name));
+    const isUnclassified = this.rootClass === NO_CLASS_ID && !OFFICE_STREAM_NAMES.some((name) => this.found.has(name));
     const isMessage = this.found.has(MESSAGE_PROPERTIES_NAME) && (this.rootClass === MESSAGE_CLASS || isUnclassified);
     if (isMessage) return OUTLOOK_MESSAGE_MEDIA_TYPE;
     throw new UnsupportedDocumentType('the file is an older Office file, or damaged, and not a message of Outlook');
@@ -61,7 +61,7 @@ export class CompoundJudge {
     const type = bytes[at + 66] ?? 0;
     if (nameBytes >= 2 && nameBytes <= MAX_NAME_BYTES && nameBytes % 2 === 0 && ENTRY_TYPES.includes(type)) {
       const name = bytes.toString('utf16le', at, at + nameBytes - 2);
-      if (name === MESSAGE_PROPERTIES_NAME || OFFICE_NAMES.includes(name)) this.found.add(name);
+      if (name === MESSAGE_PROPERTIES_NAME || OFFICE_STREAM_NAMES.includes(name)) this.found.add(name);
       if (type === ROOT_ENTRY_TYPE && this.position === this.rootOffset)
         this.rootClass = bytes.toString('hex', at + 80, at + 96);
     }

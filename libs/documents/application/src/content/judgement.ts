@@ -4,7 +4,7 @@ import { DOCX_MEDIA_TYPE, type OfficeType, UnsupportedDocumentType, XLSX_MEDIA_T
 import type { ArchivePart } from './archive-parts.ts';
 import { ArchiveJudge, BinaryJudge } from './binary-judge.ts';
 import { COMPOUND_SIGNATURE, CompoundJudge } from './compound-judge.ts';
-import { type ContentHint, createTextJudge, PAGE_BEGINNING } from './text-judge.ts';
+import { type ContentHint, createTextJudge, PAGE_BEGINNING_PATTERN } from './text-judge.ts';
 
 interface ContentJudge {
   judgeBytes(bytes: Buffer): void;
@@ -51,7 +51,7 @@ export class FileTypeJudge {
   private async detectType(): Promise<ContentJudge> {
     const head = Buffer.concat(this.head);
     this.head = [];
-    this.judge = this.createJudge(await detectBeginning(head), head);
+    this.judge = this.createJudge(await detectTypeFromBeginning(head), head);
     this.judge.judgeBytes(head);
     return this.judge;
   }
@@ -119,10 +119,10 @@ const PATTERN_SIGNATURES: readonly (readonly [RegExp, BinaryType])[] = [
 ];
 
 /** Beginning of a PDF, with its version. Readers accept it anywhere in the first 1,024 bytes (ISO 32000-1, annex H). */
-const PDF_BEGINNING = /%PDF-[12]\.\d/;
+const PDF_BEGINNING_PATTERN = /%PDF-[12]\.\d/;
 const PDF_OBJECT = /\d[\0\t\n\f\r ]+\d+[\0\t\n\f\r ]+obj\b/;
 /** Beginnings of programs, scripts and other formats. A file that begins so is not a PDF, even if a PDF follows. */
-const OTHER_BEGINNING =
+const REFUSED_BEGINNING_PATTERN =
   /^(?:MZ|\x7fELF|#!|%!|GIF8|Rar!|7z\xbc\xaf|\x1f\x8b|BZh|\xfd7zXZ|\xca\xfe\xba\xbe|[\xcf\xce]\xfa\xed\xfe|\0asm|\{\\rtf|RIFF|[^]{4}ftyp)/;
 
 /**
@@ -132,15 +132,16 @@ const OTHER_BEGINNING =
  * @param before first bytes of a file whose PDF begins later
  * @throws UnsupportedDocumentType
  */
-async function detectBeginning(head: Buffer, before = ''): Promise<Beginning> {
+async function detectTypeFromBeginning(head: Buffer, before = ''): Promise<Beginning> {
   const start = head.toString('latin1', 0, SNIFFED_BYTES);
   const magic = findSignature(start);
-  if (magic === undefined) return detectLaterPdf(head, start);
+  if (magic === undefined) return detectPdfAfterOtherBytes(head, start);
   if (magic === 'compound') return { kind: 'compound' };
   const detected = await fileTypeFromBuffer(head).catch(() => undefined);
   if (magic === 'archive') return { kind: 'archive', contentType: toOfficeType(detected?.mime) };
   const contentType = requireBinaryType(magic, detected?.mime);
-  if (PAGE_BEGINNING.test(before + start)) throw new UnsupportedDocumentType('the file begins with HTML markup');
+  if (PAGE_BEGINNING_PATTERN.test(before + start))
+    throw new UnsupportedDocumentType('the file begins with HTML markup');
   return { kind: 'binary', contentType };
 }
 
@@ -164,10 +165,10 @@ function findSignature(start: string): BinaryType | 'archive' | 'compound' | und
  * the signature has no objects of a PDF.
  * @throws UnsupportedDocumentType
  */
-async function detectLaterPdf(head: Buffer, start: string): Promise<Beginning> {
-  const at = start.search(PDF_BEGINNING);
-  const isPdf = at > 0 && !OTHER_BEGINNING.test(start) && PDF_OBJECT.test(head.toString('latin1', at));
-  return isPdf ? detectBeginning(head.subarray(at), start) : { kind: 'text' };
+async function detectPdfAfterOtherBytes(head: Buffer, start: string): Promise<Beginning> {
+  const at = start.search(PDF_BEGINNING_PATTERN);
+  const isPdf = at > 0 && !REFUSED_BEGINNING_PATTERN.test(start) && PDF_OBJECT.test(head.toString('latin1', at));
+  return isPdf ? detectTypeFromBeginning(head.subarray(at), start) : { kind: 'text' };
 }
 
 function toOfficeType(mime: string | undefined): OfficeType | undefined {

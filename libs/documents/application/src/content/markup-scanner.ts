@@ -32,12 +32,12 @@ abstract class MarkupScanner implements TokenizerCallbacks {
   }
 
   /** @throws UnsupportedDocumentType */
-  endText(): void {
+  finishText(): void {
     this.tokenizer.end();
   }
 
   /** Returns a section of the text; undefined if the section is too long. */
-  protected cutSection(start: number, end: number): string | undefined {
+  protected extractSection(start: number, end: number): string | undefined {
     if (end - start > MAX_SECTION_CHARS) return undefined;
     return this.text.slice(start - this.start, end - this.start);
   }
@@ -85,13 +85,13 @@ export class PageScanner extends MarkupScanner {
   }
 
   onopentagname(start: number, end: number): void {
-    const name = this.cutSection(start, end);
+    const name = this.extractSection(start, end);
     if (name !== undefined && PAGE_ELEMENTS.has(name.toLowerCase()))
-      throw hasMarkup(`<${name}${this.cutSection(end, end + 1) ?? ''}`);
+      throw hasMarkup(`<${name}${this.extractSection(end, end + 1) ?? ''}`);
   }
 
   onattribname(start: number, end: number): void {
-    this.attribute = this.cutSection(start, end) ?? '';
+    this.attribute = this.extractSection(start, end) ?? '';
   }
 
   override onattribend(quote: QuoteType): void {
@@ -102,14 +102,14 @@ export class PageScanner extends MarkupScanner {
   }
 
   onclosetag(start: number, end: number): void {
-    const name = this.cutSection(start, end) ?? '';
-    const after = this.cutSection(end, end + 1) ?? '';
+    const name = this.extractSection(start, end) ?? '';
+    const after = this.extractSection(end, end + 1) ?? '';
     if (after !== '>' || PAGE_ELEMENTS.has(name.toLowerCase())) throw hasMarkup(`</${name}${after}`);
   }
 
   oncomment(start: number, end: number): void {
-    const text = this.cutSection(start, end);
-    if (text === undefined || this.cutSection(start - 4, start) === '<!--') throw hasMarkup('<!--');
+    const text = this.extractSection(start, end);
+    if (text === undefined || this.extractSection(start - 4, start) === '<!--') throw hasMarkup('<!--');
     if (/^\?php/i.test(text)) throw hasMarkup('<?php');
     if (/^\[cdata\[/i.test(text)) throw hasMarkup('<![CDATA[');
   }
@@ -124,10 +124,10 @@ export class PageScanner extends MarkupScanner {
 
   onprocessinginstruction(): void {}
 
-  override endText(): void {
+  override finishText(): void {
     // Reports an incomplete tag or declaration at the end like a complete one.
     this.scanText('>');
-    super.endText();
+    super.finishText();
   }
 }
 
@@ -137,7 +137,7 @@ const XML_PAGE_ELEMENTS = new Set('html svg script iframe embed applet'.split(' 
 const PAGE_NAMESPACES =
   /^http:\/\/www\.w3\.org\/(?:1999\/xhtml|2000\/svg|1998\/math\/mathml|1999\/xsl\/transform|tr\/wd-xsl)$/i;
 /** Instructions that make a browser apply a stylesheet, or Windows open the file in an Office program. */
-const ACTIVE_INSTRUCTION = /^(?:xml-stylesheet|mso-application)(?![\w.:-])/i;
+const ACTIVE_INSTRUCTION_PATTERN = /^(?:xml-stylesheet|mso-application)(?![\w.:-])/i;
 const MAX_NAME_CHARS = 256;
 
 /**
@@ -155,7 +155,7 @@ export class XmlScanner extends MarkupScanner {
   onopentagname(start: number, end: number): void {
     const name = this.readName(start, end);
     if (XML_PAGE_ELEMENTS.has(name.slice(name.lastIndexOf(':') + 1).toLowerCase()))
-      throw hasMarkup(`<${name}${this.cutSection(end, end + 1) ?? ''}`);
+      throw hasMarkup(`<${name}${this.extractSection(end, end + 1) ?? ''}`);
   }
 
   onattribname(start: number, end: number): void {
@@ -164,7 +164,7 @@ export class XmlScanner extends MarkupScanner {
 
   override onattribdata(start: number, end: number): void {
     if (this.namespace === undefined || start === end) return;
-    this.namespace += this.cutSection(start, end) ?? ' '.repeat(MAX_SECTION_CHARS + 1);
+    this.namespace += this.extractSection(start, end) ?? ' '.repeat(MAX_SECTION_CHARS + 1);
     if (this.namespace.length > MAX_SECTION_CHARS)
       throw new UnsupportedDocumentType('the name of a namespace is too long');
   }
@@ -184,7 +184,7 @@ export class XmlScanner extends MarkupScanner {
   oncdata(): void {}
 
   ondeclaration(start: number, end: number): void {
-    const text = this.cutSection(start, end);
+    const text = this.extractSection(start, end);
     if (text === undefined || !/^DOCTYPE\s/.test(text)) throw hasMarkup(`<!${text ?? ''}`);
     // The tokenizer ends at the first `>`, even in a quoted part.
     if (!/^(?:[^"'[\]]|"[^"]*"|'[^']*')*$/.test(text))
@@ -192,14 +192,14 @@ export class XmlScanner extends MarkupScanner {
   }
 
   onprocessinginstruction(start: number, end: number): void {
-    const text = this.cutSection(start, end);
+    const text = this.extractSection(start, end);
     if (text === undefined) throw new UnsupportedDocumentType('a processing instruction is too long');
-    const [active] = ACTIVE_INSTRUCTION.exec(text) ?? [];
+    const [active] = ACTIVE_INSTRUCTION_PATTERN.exec(text) ?? [];
     if (active !== undefined) throw hasMarkup(`<?${active}`);
   }
 
   private readName(start: number, end: number): string {
-    const name = this.cutSection(start, end);
+    const name = this.extractSection(start, end);
     if (name === undefined || name.length > MAX_NAME_CHARS)
       throw new UnsupportedDocumentType(`a name in the content is longer than ${MAX_NAME_CHARS} characters`);
     return name;

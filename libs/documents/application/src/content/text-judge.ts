@@ -65,8 +65,8 @@ class Utf16Judge implements StreamingTextJudge {
 
   getType(): TextType {
     this.scanBytes();
-    this.scanners.bytes.endText();
-    this.scanners.characters.endText();
+    this.scanners.bytes.finishText();
+    this.scanners.characters.finishText();
     return this.contentType;
   }
 
@@ -109,7 +109,7 @@ function beginsWithMailHeaders(start: string): boolean {
   // If the header is longer than the first bytes, its last line may be incomplete.
   const lines = header.split(/\r?\n/).slice(0, end < 0 ? -1 : undefined);
   const isHeader = lines.length > 0 && !/^[\t ]/.test(lines[0] ?? '') && lines.every((line) => HEADER_LINE.test(line));
-  return isHeader && MAIL_FIELD.test(header) && !PAGE_BEGINNING.test(header);
+  return isHeader && MAIL_FIELD.test(header) && !PAGE_BEGINNING_PATTERN.test(header);
 }
 
 const UNRECOGNIZED_TYPE_MESSAGE = 'the file is neither of an accepted type nor text';
@@ -149,7 +149,7 @@ class TextJudge implements StreamingTextJudge {
 
   /** @throws UnsupportedDocumentType */
   getType(): TextType {
-    this.markup.endText();
+    this.markup.finishText();
     const isCutOff = this.contentType === 'application/xml' && this.last !== '>';
     if (isCutOff) throw new UnsupportedDocumentType('the file begins like XML but is not complete XML');
     return this.contentType;
@@ -167,7 +167,7 @@ function refuseUnlessXml(opening: string): void {
   if (declaration !== undefined) {
     return refuseOtherEncodings(declaration);
   }
-  if (HTML_BEGINNING.test(opening) || !XML_ELEMENT.test(opening))
+  if (HTML_BEGINNING_PATTERN.test(opening) || !XML_ELEMENT.test(opening))
     throw new UnsupportedDocumentType('the file begins with HTML markup');
 }
 
@@ -195,13 +195,13 @@ const TAG_END_CHARACTERS = '[\\t\\n\\f\\r />]';
  * Matches the beginning of HTML in otherwise binary content. Closing tags are excluded: PDF has names after a slash, as
  * in `<</Title`.
  */
-export const PAGE_BEGINNING = new RegExp(
+export const PAGE_BEGINNING_PATTERN = new RegExp(
   `<(?:!doctype[\\t\\n\\f\\r ]|(?:html|head|body|script|iframe|svg)${TAG_END_CHARACTERS})`,
   'i',
 );
 
 /** Matches beginnings by which a reader treats a text without a declared type as HTML (WHATWG MIME Sniffing, 7.1). */
-const HTML_BEGINNING = new RegExp(
+const HTML_BEGINNING_PATTERN = new RegExp(
   `^<(?:!--|!doctype|(?:html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|svg|math)(?:${TAG_END_CHARACTERS}|$))`,
   'i',
 );

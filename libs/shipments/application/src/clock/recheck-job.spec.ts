@@ -17,11 +17,11 @@ describe('a re-check begins', () => {
   });
   const isPending = () => {
     expect(stage.rechecks.getRecheck('wsp_1')).toMatchObject({ isRunning: false, step: 0 });
-    expect(stage.takeChecked()).toEqual([]);
+    expect(stage.takeCheckedShipmentIds()).toEqual([]);
   };
   const isDone = () => {
     expect(stage.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 2 });
-    expect(stage.takeChecked()).toEqual(shipments(2));
+    expect(stage.takeCheckedShipmentIds()).toEqual(shipments(2));
   };
 
   it('six seconds after the change was noticed', async () => {
@@ -56,7 +56,7 @@ describe('a re-check begins', () => {
     isPending();
     other.elapsed = 106_000;
     await other.runRound();
-    expect(other.takeChecked()).toEqual(shipments(2));
+    expect(other.takeCheckedShipmentIds()).toEqual(shipments(2));
   });
 
   it('when the read models contain all events from before every replica had the settings', async () => {
@@ -106,11 +106,11 @@ describe('a re-check', () => {
       actor: { type: 'system', id: 'settings' },
     });
     expect(new Set(stage.commands.map(({ id }) => id)).size).toBe(50);
-    expect(stage.takeChecked()).toEqual(shipments(50));
+    expect(stage.takeCheckedShipmentIds()).toEqual(shipments(50));
     expect(stage.most).toBe(8);
-    expect(stage.metrics.getValue('settings_checks_total{outcome="checked"}')).toBe(50);
+    expect(stage.metrics.getMetricValue('settings_checks_total{outcome="checked"}')).toBe(50);
     await stage.runRoundsUntilRecheckBegins();
-    expect(stage.takeChecked()).toEqual([]);
+    expect(stage.takeCheckedShipmentIds()).toEqual([]);
   });
 
   it('reads no shipment twice, and stores its position after each page', async () => {
@@ -147,7 +147,7 @@ describe('a re-check', () => {
     const next = new RecheckStage(undefined, {}, first.rechecks);
     next.addShipments('wsp_1', 10);
     await next.runRound();
-    expect(next.takeChecked()).toEqual(shipments(6, 4));
+    expect(next.takeCheckedShipmentIds()).toEqual(shipments(6, 4));
     expect(next.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
   });
 
@@ -197,10 +197,10 @@ describe('a re-check', () => {
     stage.addShipments('wsp_1', 10);
     stage.rechecks.changeSettings('wsp_1');
     await stage.runRoundsUntilRecheckBegins();
-    expect(stage.takeChecked()).toEqual(shipments(8));
+    expect(stage.takeCheckedShipmentIds()).toEqual(shipments(8));
     expect(stage.rechecks.getRecheck('wsp_1')).toMatchObject({ version: 3, isRunning: false, checked: 0 });
     await stage.runRoundsUntilRecheckBegins();
-    expect(stage.takeChecked()).toEqual(shipments(10));
+    expect(stage.takeCheckedShipmentIds()).toEqual(shipments(10));
     expect(stage.rechecks.getRecheck('wsp_1')).toMatchObject({ version: 3, isDone: true, checked: 10 });
   });
 
@@ -211,7 +211,9 @@ describe('a re-check', () => {
     stage.rechecks.changeSettings('wsp_1');
     await Promise.all([stage.runRoundsUntilRecheckBegins(), other.runRoundsUntilRecheckBegins()]);
     expect(stage.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 30 });
-    expect(new Set([...stage.takeChecked(), ...other.takeChecked()])).toEqual(new Set(shipments(30)));
+    expect(new Set([...stage.takeCheckedShipmentIds(), ...other.takeCheckedShipmentIds()])).toEqual(
+      new Set(shipments(30)),
+    );
   });
 
   it('ends with the process, and continues from its position', async () => {
@@ -225,9 +227,9 @@ describe('a re-check', () => {
     await stage.runRound(ending.signal);
     stage.elapsed += 6_000;
     await stage.runRound(ending.signal);
-    expect(stage.takeChecked()).toEqual(shipments(8));
+    expect(stage.takeCheckedShipmentIds()).toEqual(shipments(8));
     await stage.runRound();
-    expect(stage.takeChecked()).toEqual(shipments(22, 8));
+    expect(stage.takeCheckedShipmentIds()).toEqual(shipments(22, 8));
     expect(stage.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 30 });
   });
 });
@@ -241,9 +243,9 @@ describe('a shipment that cannot be checked', () => {
     stage.addShipments('wsp_1', 10);
     stage.rechecks.changeSettings('wsp_1');
     await stage.runRoundsUntilRecheckBegins();
-    expect(stage.takeChecked()).toEqual(shipments(10));
+    expect(stage.takeCheckedShipmentIds()).toEqual(shipments(10));
     expect(stage.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 9 });
-    expect(stage.metrics.getValue('settings_checks_total{outcome="failed"}')).toBe(1);
+    expect(stage.metrics.getMetricValue('settings_checks_total{outcome="failed"}')).toBe(1);
     const told = stage.lines.filter(({ level }) => level === 'error');
     expect(told).toMatchObject([{ fields: { shipment_id: getShipmentId(5), error: String(error) } }]);
   });
@@ -279,9 +281,9 @@ describe('a shipment that cannot be checked', () => {
     });
     expect(stage.rechecks.getRecheck('wsp_2')).toMatchObject({ isDone: true, checked: 3 });
     isAway = false;
-    stage.takeChecked();
+    stage.takeCheckedShipmentIds();
     await stage.runRound();
-    expect(stage.takeChecked()).toEqual(shipments(10));
+    expect(stage.takeCheckedShipmentIds()).toEqual(shipments(10));
     expect(stage.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 10 });
   });
 });
@@ -311,7 +313,7 @@ describe.each([
       if (!isRunning) expect(next.commands).toEqual([]);
       next.elapsed = 6_000;
       await next.runRound();
-      expect(next.takeChecked()).toEqual(isDone === true ? [] : shipments(7 - checked, checked));
+      expect(next.takeCheckedShipmentIds()).toEqual(isDone === true ? [] : shipments(7 - checked, checked));
       expect(next.rechecks.getRecheck('wsp_1')).toMatchObject({ isDone: true, checked: 7 });
     },
   );

@@ -23,7 +23,7 @@ const POLL_INTERVAL_MS = 1_000;
  * Milliseconds from noticing changed settings until the re-check begins. Every replica applies changed settings within
  * 5 s.
  */
-const START_DELAY_MS = 6_000;
+const RECHECK_START_DELAY_MS = 6_000;
 /** Shipments per page. A crash repeats at most one page. */
 const PAGE_SIZE = 100;
 /** Maximum number of concurrent checks. Their appends share one or two commits. */
@@ -76,7 +76,7 @@ export class RecheckJob {
   private readonly checks: Counter;
 
   constructor(private readonly parts: RecheckJobDependencies) {
-    const { leases, logger, metrics, everyMs = POLL_INTERVAL_MS, beginsAfterMs = START_DELAY_MS } = parts;
+    const { leases, logger, metrics, everyMs = POLL_INTERVAL_MS, beginsAfterMs = RECHECK_START_DELAY_MS } = parts;
     const { elapsed = monotonicMs, rest } = parts;
     this.pace = new DutyCycle({ share: MAX_CHECK_TIME_SHARE, elapsed, ...(rest && { rest }) });
     this.start = new RecheckStartCondition({ ...parts, beginsAfterMs, elapsed });
@@ -253,7 +253,7 @@ class RecheckStartCondition {
   /** Returns true if enough time has passed since the change was noticed, so that every replica has applied it. */
   isEveryReplicaUpdated(recheck: Recheck): boolean {
     const { beginsAfterMs, elapsed } = this.parts;
-    return elapsed() - this.recordNotice(recheck).at >= beginsAfterMs;
+    return elapsed() - this.recordSettingsChange(recheck).at >= beginsAfterMs;
   }
 
   /**
@@ -263,12 +263,12 @@ class RecheckStartCondition {
    */
   async isReadModelCurrent(recheck: Recheck): Promise<boolean> {
     const { eventStore, readModelsReached } = this.parts;
-    const noticed = this.recordNotice(recheck);
+    const noticed = this.recordSettingsChange(recheck);
     const head = (noticed.head ??= await eventStore.head());
     return head === undefined || (await readModelsReached(head, 0));
   }
 
-  private recordNotice({ workspace_id, version, step }: Recheck): SettingsChangeNotice {
+  private recordSettingsChange({ workspace_id, version, step }: Recheck): SettingsChangeNotice {
     const before = this.noticed.get(workspace_id);
     if (before?.version === version && before.step === step) return before;
     const noticed = { version, step, at: this.parts.elapsed() };

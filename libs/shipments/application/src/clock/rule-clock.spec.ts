@@ -11,7 +11,7 @@ describe('the clock', () => {
     stage.setDue(1, 60);
     stage.now = 59.999;
     await stage.runRound();
-    expect(stage.takeChecked()).toEqual([]);
+    expect(stage.takeCheckedShipmentIds()).toEqual([]);
     stage.now = 60;
     await stage.runRound();
     expect(stage.commands).toMatchObject([
@@ -25,8 +25,8 @@ describe('the clock', () => {
     ]);
     stage.now = 3_600;
     await stage.runRound();
-    expect(stage.takeChecked()).toEqual([getShipmentId(1)]);
-    expect(stage.metrics.getValue('clock_checks_total{outcome="checked"}')).toBe(1);
+    expect(stage.takeCheckedShipmentIds()).toEqual([getShipmentId(1)]);
+    expect(stage.metrics.getMetricValue('clock_checks_total{outcome="checked"}')).toBe(1);
   });
 
   it('gives each check its own id and request id', async () => {
@@ -45,7 +45,7 @@ describe('the clock', () => {
     stage.setDue(999, 1_000);
     stage.now = 500;
     await stage.runRound();
-    expect(stage.takeChecked()).toEqual(Array.from({ length: 250 }, (_, n) => getShipmentId(n)));
+    expect(stage.takeCheckedShipmentIds()).toEqual(Array.from({ length: 250 }, (_, n) => getShipmentId(n)));
     expect(stage.most).toBe(4);
     expect(stage.looks).toEqual([100, 100, 50]);
   });
@@ -69,7 +69,7 @@ describe('the clock', () => {
       stage.elapsed += seconds * SECOND;
       await stage.runRound();
       const expected = seconds === 4.9 || seconds === 19.9 ? [] : [getShipmentId(1), getShipmentId(2)];
-      expect(stage.takeChecked()).toEqual(expected);
+      expect(stage.takeCheckedShipmentIds()).toEqual(expected);
     }
   });
 
@@ -81,7 +81,7 @@ describe('the clock', () => {
     await stage.runRound();
     stage.setDue(1, 2);
     await stage.runRound();
-    expect(stage.takeChecked()).toEqual([getShipmentId(1), getShipmentId(1)]);
+    expect(stage.takeCheckedShipmentIds()).toEqual([getShipmentId(1), getShipmentId(1)]);
   });
 
   it('reads beyond more than a page of held shipments', async () => {
@@ -90,10 +90,10 @@ describe('the clock', () => {
     for (let n = 0; n < 150; n += 1) stage.setDue(n, 1);
     stage.now = 3;
     await stage.runRound();
-    stage.takeChecked();
+    stage.takeCheckedShipmentIds();
     stage.setDue(200, 2);
     await stage.runRound();
-    expect(stage.takeChecked()).toEqual([getShipmentId(200)]);
+    expect(stage.takeCheckedShipmentIds()).toEqual([getShipmentId(200)]);
   });
 
   it.each([
@@ -104,14 +104,14 @@ describe('the clock', () => {
     for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
     stage.now = 60;
     await stage.runRound();
-    expect(stage.takeChecked()).toHaveLength(20);
+    expect(stage.takeCheckedShipmentIds()).toHaveLength(20);
     expect(stage.lines).toMatchObject([{ level: 'error', fields: { shipment_id: getShipmentId(1) } }]);
-    expect(stage.metrics.getValue('clock_checks_total{outcome="failed"}')).toBe(1);
+    expect(stage.metrics.getMetricValue('clock_checks_total{outcome="failed"}')).toBe(1);
     await stage.runRound();
-    expect(stage.takeChecked()).toEqual([]);
+    expect(stage.takeCheckedShipmentIds()).toEqual([]);
     stage.elapsed += 5 * SECOND;
     await stage.runRound();
-    expect(stage.takeChecked()).toEqual([getShipmentId(1)]);
+    expect(stage.takeCheckedShipmentIds()).toEqual([getShipmentId(1)]);
   });
 
   it('waits for an unavailable engine, then continues from the same shipment', async () => {
@@ -120,17 +120,17 @@ describe('the clock', () => {
     for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
     stage.now = 60;
     await expect(stage.runRound()).rejects.toBe(away);
-    expect(stage.takeChecked()).toHaveLength(4);
-    expect(stage.metrics.getValue('clock_due')).toBe(20);
-    expect(stage.metrics.getValue('clock_lag_seconds')).toBe(60);
+    expect(stage.takeCheckedShipmentIds()).toHaveLength(4);
+    expect(stage.metrics.getMetricValue('clock_due')).toBe(20);
+    expect(stage.metrics.getMetricValue('clock_lag_seconds')).toBe(60);
     isAway = false;
     await stage.runRound();
-    expect(stage.takeChecked()).toEqual(Array.from({ length: 16 }, (_, n) => getShipmentId(n + 4)));
+    expect(stage.takeCheckedShipmentIds()).toEqual(Array.from({ length: 16 }, (_, n) => getShipmentId(n + 4)));
     stage.elapsed += 5 * SECOND;
     await stage.runRound();
-    expect(stage.takeChecked()).toHaveLength(4);
-    expect(stage.metrics.getValue('clock_due')).toBe(0);
-    expect(stage.metrics.getValue('clock_lag_seconds')).toBe(0);
+    expect(stage.takeCheckedShipmentIds()).toHaveLength(4);
+    expect(stage.metrics.getMetricValue('clock_due')).toBe(0);
+    expect(stage.metrics.getMetricValue('clock_lag_seconds')).toBe(0);
   });
 
   it('continues with the next shipments if others keep writing to one', async () => {
@@ -139,13 +139,13 @@ describe('the clock', () => {
     for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
     stage.now = 60;
     await stage.runRound();
-    expect(stage.takeChecked()).toHaveLength(20);
+    expect(stage.takeCheckedShipmentIds()).toHaveLength(20);
     stage.elapsed += 5 * SECOND;
     // A single failure cannot be distinguished from an unavailable engine.
     await expect(stage.runRound()).rejects.toBe(busy);
     stage.setDue(30, 30);
     await stage.runRound();
-    expect(stage.takeChecked()).toEqual([0, 30].map(getShipmentId));
+    expect(stage.takeCheckedShipmentIds()).toEqual([0, 30].map(getShipmentId));
   });
 
   it('starts nothing after losing its lease or being stopped', async () => {
@@ -164,7 +164,7 @@ describe('the clock', () => {
       for (let n = 0; n < 250; n += 1) stage.setDue(n, 1);
       stage.now = 2;
       await stage.runRound(ending.signal);
-      expect(stage.takeChecked()).toHaveLength(4);
+      expect(stage.takeCheckedShipmentIds()).toHaveLength(4);
       expect(stage.looks).toEqual([100]);
     }
   });
@@ -175,6 +175,6 @@ describe('the clock', () => {
     stage.now = 2;
     stage.isHeld = false;
     await stage.runRound();
-    expect(stage.takeChecked()).toEqual([]);
+    expect(stage.takeCheckedShipmentIds()).toEqual([]);
   });
 });

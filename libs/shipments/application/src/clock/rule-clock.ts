@@ -50,13 +50,13 @@ export interface RuleClockDependencies {
 export class RuleClock {
   readonly job: LeaderElectedJob;
   private readonly pace: DutyCycle;
-  private readonly recent: RecentChecks;
+  private readonly recent: RecentlyCheckedShipments;
   private readonly ruleClockMetrics: RuleClockMetrics;
 
   constructor(private readonly parts: RuleClockDependencies) {
     const { leases, clock, logger, metrics, everyMs = POLL_INTERVAL_MS, elapsed = monotonicMs, rest } = parts;
     this.pace = new DutyCycle({ share: MAX_CHECK_TIME_SHARE, elapsed, ...(rest && { rest }) });
-    this.recent = new RecentChecks(elapsed);
+    this.recent = new RecentlyCheckedShipments(elapsed);
     this.ruleClockMetrics = new RuleClockMetrics(metrics, clock);
     this.job = new LeaderElectedJob({
       leases,
@@ -168,8 +168,8 @@ export function createCheckCommand(
 
 const MAX_RECENT_CHECKS = 20_000;
 /** Milliseconds before the first repeated check. The work list usually shows a change within this time. */
-const FIRST_HOLD_MS = 5_000;
-const MAX_HOLD_MS = 10 * 60_000;
+const FIRST_REPEAT_DELAY_MS = 5_000;
+const MAX_REPEAT_DELAY_MS = 10 * 60_000;
 
 interface RecentShipmentCheck {
   readonly due_at: string;
@@ -184,7 +184,7 @@ interface RecentShipmentCheck {
  * them is not checked again for some time; the time is four times as long after each check. A shipment that was dropped
  * from the cache is checked again, which changes nothing.
  */
-class RecentChecks {
+class RecentlyCheckedShipments {
   /** The cache is limited by size, because with `max` it would allocate memory for all entries immediately. */
   private readonly checks = new LRUCache<string, RecentShipmentCheck>({
     maxSize: MAX_RECENT_CHECKS,
@@ -202,16 +202,16 @@ class RecentChecks {
   /** Records a check, regardless of its outcome. */
   recordCheck(shipment: DueShipment): void {
     const before = this.checks.get(shipment.id);
-    this.holdCheck(shipment, before?.due_at === shipment.due_at ? before.times + 1 : 0);
+    this.delayRepeatedCheck(shipment, before?.due_at === shipment.due_at ? before.times + 1 : 0);
   }
 
   /** Records that a check was not possible, because an engine was unavailable or a queue was full. */
   recordDeferredCheck(shipment: DueShipment): void {
-    this.holdCheck(shipment, 0);
+    this.delayRepeatedCheck(shipment, 0);
   }
 
-  private holdCheck({ id, due_at }: DueShipment, times: number): void {
-    const heldUntil = this.elapsed() + Math.min(MAX_HOLD_MS, FIRST_HOLD_MS * 4 ** times);
+  private delayRepeatedCheck({ id, due_at }: DueShipment, times: number): void {
+    const heldUntil = this.elapsed() + Math.min(MAX_REPEAT_DELAY_MS, FIRST_REPEAT_DELAY_MS * 4 ** times);
     this.checks.set(id, { due_at, times, heldUntil });
   }
 }

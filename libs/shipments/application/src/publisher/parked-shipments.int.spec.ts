@@ -72,7 +72,7 @@ describe('a shipment with an event that cannot be published', () => {
         attempts: 1,
       }),
     ]);
-    expect(metrics.getValue('publisher_parked_streams')).toBe(1);
+    expect(metrics.getMetricValue('publisher_parked_streams')).toBe(1);
   });
 
   it('is retried on request, with all waiting events', async () => {
@@ -94,7 +94,7 @@ describe('a shipment with an event that cannot be published', () => {
     const all = await expected(broken);
     await eventually(async () => expect(await of(broken)).toEqual(all));
     expect(await publisher.listParked()).toEqual([]);
-    expect(metrics.getValue('publisher_parked_streams')).toBe(0);
+    expect(metrics.getMetricValue('publisher_parked_streams')).toBe(0);
     expect(await publisher.retryParked('nothing')).toBe('not_found');
   });
 

@@ -209,7 +209,7 @@ describe('a publisher with partitions', () => {
     const former = stage.startPublisher({ leases: stage.createLeasesOfNextProcess() });
     await write(10);
     await expectPublishedOnce();
-    expect(former.metrics.getValue('publisher_events_published_total{type="milestone.recorded"}')).toBe(0);
+    expect(former.metrics.getMetricValue('publisher_events_published_total{type="milestone.recorded"}')).toBe(0);
   });
 
   it('keeps shipments parked over a change of the partitions', async () => {

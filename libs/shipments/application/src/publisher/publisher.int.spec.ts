@@ -84,7 +84,7 @@ describe('the publisher', () => {
     expect(new Set(events.map(({ type }) => type)).size).toBe(5);
     // Counts stored messages, because consumers receive messages earlier.
     await eventually(() =>
-      expect(metrics.getValue('publisher_events_published_total{type="exception.opened"}')).toBe(2),
+      expect(metrics.getMetricValue('publisher_events_published_total{type="exception.opened"}')).toBe(2),
     );
   });
 
@@ -183,14 +183,14 @@ describe('the publisher', () => {
     await eventually(() => expect(asked).not.toEqual([]));
     await stage.recordMilestone(id, { code: 'gated_in' });
     expect(await stage.readMessages()).toEqual([]);
-    expect(metrics.getValue('publisher_lag_seconds')).toBeGreaterThan(0);
+    expect(metrics.getMetricValue('publisher_lag_seconds')).toBeGreaterThan(0);
     const stored = await stage.readStoredEvents();
     shown = stored[0]?.position ?? '';
     await eventually(async () => expect(await stage.readMessages()).toHaveLength(1));
     shown = stored.at(-1)?.position ?? '';
     expect(texts(await stage.waitForPublished())).toEqual(await announced());
-    await eventually(() => expect(metrics.getValue('publisher_lag_seconds')).toBe(0));
-    expect(metrics.getValue('publisher_ahead_of_read_models_total')).toBe(0);
+    await eventually(() => expect(metrics.getMetricValue('publisher_lag_seconds')).toBe(0));
+    expect(metrics.getMetricValue('publisher_ahead_of_read_models_total')).toBe(0);
   });
 
   it('waits only for the read models of the types of the events', async () => {
@@ -221,7 +221,7 @@ describe('the publisher', () => {
     const { metrics } = stage.startPublisher({ readModelsReached, patienceMs: 100 });
     for (let n = 0; n < 5; n += 1) await stage.createShipment();
     expect(texts(await stage.waitForPublished())).toEqual(await announced());
-    expect(metrics.getValue('publisher_ahead_of_read_models_total')).toBe(5);
+    expect(metrics.getMetricValue('publisher_ahead_of_read_models_total')).toBe(5);
     // After one timeout, the publisher does not wait again at every event.
     asked.splice(0);
     await stage.createShipment();
@@ -230,7 +230,7 @@ describe('the publisher', () => {
     isStill = false;
     await stage.createShipment();
     await stage.waitForPublished();
-    expect(metrics.getValue('publisher_ahead_of_read_models_total')).toBe(6);
+    expect(metrics.getMetricValue('publisher_ahead_of_read_models_total')).toBe(6);
     asked.splice(0);
     await stage.createShipment();
     await stage.waitForPublished();
@@ -257,7 +257,7 @@ describe('the publisher', () => {
     // An empty log may have a position or none, depending on when it was checked.
     const [first] = await stage.readStoredEvents();
     expect(((await checkpoint())?.position ?? '') < (first?.position ?? '')).toBe(true);
-    expect(metrics.getValue('retries_total{what="publishing"}')).toBeGreaterThan(0);
+    expect(metrics.getMetricValue('retries_total{what="publishing"}')).toBeGreaterThan(0);
     isAway = false;
     const messages = await stage.waitForPublished();
     const expected = await announced();
@@ -310,7 +310,7 @@ describe('the publisher', () => {
     const { metrics } = stage.startPublisher({ broker, logCheckIntervalMs: 1 });
     await journey();
     expect(texts(await stage.waitForPublished())).toEqual(await announced());
-    await eventually(() => expect(metrics.getValue('retries_total{what="publishing"}')).toBeGreaterThan(1));
+    await eventually(() => expect(metrics.getMetricValue('retries_total{what="publishing"}')).toBeGreaterThan(1));
   });
 
   it('parks a shipment with a message that the broker always refuses, and all others continue', async () => {
@@ -376,7 +376,7 @@ describe('the publisher', () => {
     const published =
       (type: string) =>
       ({ metrics }: RunningPublisher) =>
-        metrics.getValue(`publisher_events_published_total{type="${type}"}`);
+        metrics.getMetricValue(`publisher_events_published_total{type="${type}"}`);
     const id = await stage.createShipment();
     await stage.waitForPublished();
     const created = published('shipment.created');

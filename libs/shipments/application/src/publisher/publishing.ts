@@ -241,11 +241,11 @@ export class ReadModelGate {
     for (;;) {
       const began = performance.now();
       const left = (this.behindSince ?? began) + this.patienceMs - began;
-      if (await this.hasReached(position, Math.max(0, Math.min(ABORT_CHECK_MS, left)), awaited)) break;
+      if (await this.haveReadModelsReached(position, Math.max(0, Math.min(ABORT_CHECK_MS, left)), awaited)) break;
       signal.throwIfAborted();
       this.behindSince ??= began;
       if (performance.now() - this.behindSince >= this.patienceMs) {
-        this.publishAnyway(types.length);
+        this.publishWithoutReadModels(types.length);
         return;
       }
     }
@@ -254,7 +254,7 @@ export class ReadModelGate {
     this.hasGivenUp = false;
   }
 
-  private publishAnyway(events: number): void {
+  private publishWithoutReadModels(events: number): void {
     this.ahead.add(events);
     if (this.hasGivenUp) return;
     this.hasGivenUp = true;
@@ -265,7 +265,11 @@ export class ReadModelGate {
   }
 
   /** Returns true if the read models contain the position. An error counts as false. */
-  private async hasReached(position: Position, timeoutMs: number, types: ReadonlySet<EventType>): Promise<boolean> {
+  private async haveReadModelsReached(
+    position: Position,
+    timeoutMs: number,
+    types: ReadonlySet<EventType>,
+  ): Promise<boolean> {
     try {
       return await this.reached(position, timeoutMs, types);
     } catch {

@@ -71,7 +71,7 @@ export class ShipmentStreamReads implements ShipmentReads {
   }
 
   async getShipment(request: GetShipment): Promise<FoundShipment | undefined> {
-    const found = await this.readCurrent(request);
+    const found = await this.readCurrentShipment(request);
     return found && { record: found.state.record, position: found.position };
   }
 
@@ -80,13 +80,13 @@ export class ShipmentStreamReads implements ShipmentReads {
   }
 
   async getMilestone({ milestone_id, ...request }: GetMilestone): Promise<FoundMilestone | undefined> {
-    const found = await this.readCurrent(request);
+    const found = await this.readCurrentShipment(request);
     const milestone = found && findMilestone(found.state, milestone_id);
     return milestone && { milestone, shipment_version: found.state.record.version };
   }
 
   async matchMilestone({ milestone, ...request }: MatchMilestone): Promise<ContainerMatch | undefined> {
-    const found = await this.readCurrent(request);
+    const found = await this.readCurrentShipment(request);
     return found && matchMilestone(found.state, milestone, this.parts.places);
   }
 
@@ -98,7 +98,7 @@ export class ShipmentStreamReads implements ShipmentReads {
   listHistory(request: ReadHistory): Promise<ReadPage<UnnamedHistoryEntry> | undefined> {
     let loaded: Promise<LoadedShipment | undefined> | undefined;
     const findException = async (id: string) => {
-      const { state } = (await (loaded ??= this.readCurrent(request))) ?? {};
+      const { state } = (await (loaded ??= this.readCurrentShipment(request))) ?? {};
       return state?.exceptions.find((exception) => exception.id === id);
     };
     return this.readPageBackwards(request, (event) => toHistoryEntry(event, findException));
@@ -110,7 +110,7 @@ export class ShipmentStreamReads implements ShipmentReads {
 
   async explainShipment(request: GetShipment): Promise<ShipmentExplanation | undefined> {
     const { places, settings } = this.parts;
-    const found = await this.readCurrent(request);
+    const found = await this.readCurrentShipment(request);
     if (found === undefined) return undefined;
     return explainShipment(found.state, {
       places,
@@ -120,7 +120,7 @@ export class ShipmentStreamReads implements ShipmentReads {
 
   async getException({ exception_id, ...scope }: GetException): Promise<FoundException | undefined> {
     const shipment_id = parseShipmentIdOfPart('exception', exception_id);
-    const found = shipment_id && (await this.readCurrent({ ...scope, shipment_id }));
+    const found = shipment_id && (await this.readCurrentShipment({ ...scope, shipment_id }));
     if (!found) return undefined;
     const { exceptions, record } = found.state;
     const exception = exceptions.find(({ id }) => id === exception_id);
@@ -129,7 +129,7 @@ export class ShipmentStreamReads implements ShipmentReads {
 
   async getDocument({ document_id, ...scope }: GetDocument): Promise<FoundDocument | undefined> {
     const shipment_id = parseShipmentIdOfPart('document', document_id);
-    const found = shipment_id && (await this.readCurrent({ ...scope, shipment_id }));
+    const found = shipment_id && (await this.readCurrentShipment({ ...scope, shipment_id }));
     if (!found) return undefined;
     const { documents, record } = found.state;
     const stored = documents.find(({ document }) => document.id === document_id);
@@ -146,7 +146,7 @@ export class ShipmentStreamReads implements ShipmentReads {
     return found ? found.state.documents.flatMap((each) => listNeededObjects(each, request.now)) : [];
   }
 
-  private async readCurrent({ shipment_id, ...scope }: GetShipment): Promise<LoadedShipment | undefined> {
+  private async readCurrentShipment({ shipment_id, ...scope }: GetShipment): Promise<LoadedShipment | undefined> {
     const { eventStore, cache } = this.parts;
     const shipmentId = parseShipmentId(shipment_id);
     if (shipmentId === undefined) return undefined;
@@ -221,7 +221,7 @@ class PastShipments {
     if (!past.isOver) {
       for await (const events of readEventsInSlices(this.store, stream, { from: past.events })) {
         if (past.events === 0 && !isCreatedInScope(events[0], { workspace_id, environment })) return undefined;
-        past = foldUntil(past, events, at);
+        past = foldEventsUntil(past, events, at);
         if (past.isOver) break;
       }
     }
@@ -231,7 +231,7 @@ class PastShipments {
   }
 }
 
-function foldUntil(
+function foldEventsUntil(
   { state, events: before, characters }: PastShipment,
   events: readonly StoredEvent[],
   at: Timestamp,

@@ -73,7 +73,7 @@ export const recordMilestoneHandler: CommandHandler<
   RecordMilestoneResult,
   Omit<RecordMilestoneAnswer, 'warnings'>
 > = {
-  decide: decideMilestoneRecording,
+  decide: decideRecording,
   rebuildResult(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.recorded.v1') {
@@ -93,11 +93,7 @@ export const recordMilestoneHandler: CommandHandler<
   answer: (result, after) => ({ outcome: result.outcome, ...answerMilestone(result, after) }),
 };
 
-function decideMilestoneRecording(
-  command: RecordMilestone,
-  state: ShipmentState,
-  context: DecideContext,
-): MilestoneDecision {
+function decideRecording(command: RecordMilestone, state: ShipmentState, context: DecideContext): MilestoneDecision {
   const before = state.record;
   const checked = checkMilestone(command.milestone, context.places, command.at, listPorts(before));
   const input = checked.milestone;

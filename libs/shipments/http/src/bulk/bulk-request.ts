@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '@tracking/contracts';
 import type { ErrorBody, Warning } from '@tracking/contracts';
 import { isLargerThan, DEFAULT_JSON_BODY_BYTES, BYTES_PER_MIB, formatSize } from '@tracking/http';
-import { type Position, isKnownUndone } from '@tracking/ports';
+import { type Position, isKnownWithoutEffect } from '@tracking/ports';
 import { createItemCommandId } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
 
@@ -127,7 +127,7 @@ export class BulkRequest<T, R extends object> {
   } {
     for (const item of this.items) if (item.error !== undefined) item.refusal = describe(item.error);
     const failed = this.items.filter(({ refusal }) => refusal !== undefined && refusal.status >= 500);
-    const { error } = failed.find((item) => !isKnownUndone(item.error)) ?? failed[0] ?? {};
+    const { error } = failed.find((item) => !isKnownWithoutEffect(item.error)) ?? failed[0] ?? {};
     return { isOfAll: failed.length === this.items.length, isOfSome: failed.length > 0, error };
   }
 

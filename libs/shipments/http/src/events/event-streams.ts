@@ -129,7 +129,7 @@ export class EventStreams {
 
   private checkStreams(): void {
     const now = performance.now();
-    for (const stream of [...this.open]) stream.checkNow(now);
+    for (const stream of [...this.open]) stream.performDueWork(now);
   }
 }
 
@@ -179,7 +179,7 @@ class EventStream {
   }
 
   /** Does what is due: ends the stream, checks the client or writes a heartbeat. */
-  checkNow(now: number): void {
+  performDueWork(now: number): void {
     const { times } = this;
     const { response } = this.client;
     if (this.waitingSince !== undefined && now - this.waitingSince >= times.stalledMs)

@@ -8,7 +8,7 @@ import {
   Cursors,
   formatEtag,
   mergePatchBody,
-  NO_BODY,
+  NO_BODY_PIPE,
   Operation,
   readPage,
   requirePrincipal,
@@ -169,7 +169,7 @@ export class MilestonesController {
   })
   async retractMilestone(
     @Param(MILESTONE_IDS_PIPE) ids: MilestoneIds,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Milestone>> {

@@ -35,7 +35,7 @@ import { PLACES_TOKEN } from '../dependencies.ts';
 
 const { ids: MAX_IDS, words: MAX_WORDS } = SHIPMENT_FILTER_LIMITS;
 
-const checkWords: FieldCheck = (value, param) => {
+const checkSearchWords: FieldCheck = (value, param) => {
   const faults = text(value, param);
   if (faults.length > 0) return faults;
   const count = new Set(splitIntoWords(String(value))).size;
@@ -62,7 +62,7 @@ const FILTER_PARAMETERS: {
   time: QueryTime,
   words: (options) =>
     CheckedField(
-      checkWords,
+      checkSearchWords,
       { ...options, required: false },
       { type: String, minLength: 1, maxLength: DEFAULT_MAX_CHARS },
     ),

@@ -39,11 +39,11 @@ export class ActorNames {
   /** Returns names by id; null for an actor without a name or an unknown actor. @throws Unavailable */
   async readActorNames(actors: readonly wire.Actor[]): Promise<ReadonlyMap<string, string | null>> {
     const distinct = new Map(actors.map((actor) => [actor.id, actor]));
-    const named = [...distinct.values()].map(async (actor) => [actor.id, await this.findName(actor)] as const);
+    const named = [...distinct.values()].map(async (actor) => [actor.id, await this.findActorName(actor)] as const);
     return new Map(await Promise.all(named));
   }
 
-  private async findName(actor: wire.Actor): Promise<string | null> {
+  private async findActorName(actor: wire.Actor): Promise<string | null> {
     if (actor.type === 'system') return SYSTEM_ACTOR_NAME;
     const found = await this.recent.lookUp(actor.id, async () => (await this.identity.namesOf([actor])).get(actor.id));
     return found ?? null;

@@ -17,7 +17,7 @@ import {
   Cursors,
   formatEtag,
   mergePatchBody,
-  NO_BODY,
+  NO_BODY_PIPE,
   Operation,
   readPage,
   PageDto,
@@ -202,7 +202,7 @@ export class ShipmentsController {
   @ErrorResponse(409, 'The shipment is already delivered.')
   async cancelShipment(
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
@@ -222,7 +222,7 @@ export class ShipmentsController {
   @ErrorResponse(409, 'A milestone cancels the shipment.')
   async reopenShipment(
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @SentBody(NO_BODY) ignored: readonly Warning[],
+    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {

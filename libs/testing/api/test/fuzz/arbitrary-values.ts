@@ -45,8 +45,11 @@ const TROUBLESOME_TEXTS = [
 ] as const;
 
 /** Text of arbitrary 16-bit code units, including halves of surrogate pairs. */
-const codeUnits = fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)), maxLength: 20 });
-const longText = fc.tuple(
+const codeUnitTextArbitrary = fc.string({
+  unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)),
+  maxLength: 20,
+});
+const longTextArbitrary = fc.tuple(
   fc.constantFrom('x', 'é', '\u2028', '😀', '"', '\\'),
   fc.constantFrom(255, 256, 999, 1_000, 1_001, 20_000),
 );
@@ -55,9 +58,9 @@ const longText = fc.tuple(
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom<string>(...TROUBLESOME_TEXTS) },
   { weight: 3, arbitrary: fc.string({ unit: 'binary' }) },
-  { weight: 2, arbitrary: codeUnits },
+  { weight: 2, arbitrary: codeUnitTextArbitrary },
   { weight: 2, arbitrary: fc.string() },
-  { weight: 1, arbitrary: longText.map(([unit, times]) => unit.repeat(times)) },
+  { weight: 1, arbitrary: longTextArbitrary.map(([unit, times]) => unit.repeat(times)) },
 );
 
 const anyNumber = fc.oneof(
@@ -67,7 +70,7 @@ const anyNumber = fc.oneof(
 );
 
 /** Nested arrays or objects, deeper than any request needs. */
-const deeplyNested = fc.tuple(fc.constantFrom(20, 200, 2_000), fc.boolean()).map(([depth, isArray]) => {
+const deeplyNestedValueArbitrary = fc.tuple(fc.constantFrom(20, 200, 2_000), fc.boolean()).map(([depth, isArray]) => {
   let value: unknown = 1;
   for (let level = 0; level < depth; level += 1) value = isArray ? [value] : { a: value };
   return value;
@@ -82,6 +85,6 @@ export const anyValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((ti
     anyNumber,
     fc.array(tie('value'), { maxLength: 3 }),
     fc.dictionary(anyText, tie('value'), { maxKeys: 3 }),
-    deeplyNested,
+    deeplyNestedValueArbitrary,
   ),
 })).value;

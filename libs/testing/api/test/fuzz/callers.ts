@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Environment, Role } from '@tracking/contracts';
-import { EVERY_KEY } from '@tracking/identity';
+import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { Api } from '../start-api.ts';
 
@@ -26,7 +26,7 @@ export async function createCallers(api: Api): Promise<readonly FuzzCaller[]> {
   const user = await createUser(api, 'admin');
   const command = await createCommand(api);
   const request = { name: 'fuzz', environment: 'live', owner: { type: 'user', id: user.id } } as const;
-  const { after } = await api.identity.keys.createKey(command, EVERY_KEY, request);
+  const { after } = await api.identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request);
   const own = createAuthenticatedCaller(createBearerHeaders(after.key), LIVE_WORKSPACE_SCOPE);
   const session = await signIn(api, user.email);
   const operator = await signIn(api, (await createUser(api, 'operator')).email);

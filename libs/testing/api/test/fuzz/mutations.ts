@@ -18,7 +18,7 @@ const anyMutation: fc.Arbitrary<ValueMutation> = fc.record({
 });
 
 /** Generates valid values, and equally often values with one or two mutations. */
-export function mutateSome(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+export function mutateSomeValues(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const faults = fc.oneof(fc.constant([]), fc.array(anyMutation, { minLength: 1, maxLength: 2 }));
   return fc.tuple(values, faults).map(([value, wrong]) => wrong.reduce(applyMutation, value));
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { anyText, anyValue } from './arbitrary-values.ts';
 import { generatePlaceholder } from './known-resources.ts';
-import { mutateSome } from './mutations.ts';
+import { mutateSomeValues } from './mutations.ts';
 import { SAMPLE_FILES, MEDIA_TYPES, generateForms } from './multipart-forms.ts';
 import type { FuzzedOperation, ParameterDescription } from './description.ts';
 import type { SchemaValues } from './schema-values.ts';
@@ -153,7 +153,7 @@ function generateBodies({ method, content }: FuzzedOperation, values: SchemaValu
     const exemplary = values.preferExamples().generateValues(schema);
     return fc.oneof(
       generateJsonBodies(type, exemplary),
-      generateJsonBodies(type, mutateSome(fc.oneof(exemplary, values.generateValues(schema)))),
+      generateJsonBodies(type, mutateSomeValues(fc.oneof(exemplary, values.generateValues(schema)))),
     );
   });
   const none = fc.constant<GeneratedBody>({});

@@ -59,7 +59,7 @@ export class Deliveries implements WebhookDeliveries {
   }
 
   get(request: { readonly scopes: readonly Scope[]; readonly delivery_id: string }): Promise<WebhookDeliveryDetail> {
-    return this.dependencies.queries.getDetail(request.scopes, request.delivery_id);
+    return this.dependencies.queries.getDeliveryDetail(request.scopes, request.delivery_id);
   }
 
   async retry(command: DeliveryCommand): Promise<WebhookDelivery> {
@@ -132,7 +132,7 @@ export class DeadLetters implements WebhookDeadLetters {
 
   async summary({ filter, ...scope }: SummarizeDeadLetters): Promise<DeadLetterSummary> {
     const { groups, isWhole } = await this.dependencies.counts.countGroups(scope, filter);
-    const by_endpoint = countBy(groups, 'endpoint_id').map(async (counted) => {
+    const by_endpoint = countDeadLettersBy(groups, 'endpoint_id').map(async (counted) => {
       const endpoint = await this.dependencies.endpoints.getEndpoint(counted.endpoint_id);
       const isGone = endpoint === undefined || endpoint.deleted;
       return { ...counted, url: endpoint?.url ?? null, status: isGone ? ('deleted' as const) : endpoint.status };
@@ -141,9 +141,9 @@ export class DeadLetters implements WebhookDeadLetters {
     return {
       count,
       is_exact: is_exact && isWhole,
-      by_reason: countBy(groups, 'reason'),
+      by_reason: countDeadLettersBy(groups, 'reason'),
       by_endpoint: await Promise.all(by_endpoint),
-      by_event_type: countBy(groups, 'event_type'),
+      by_event_type: countDeadLettersBy(groups, 'event_type'),
     };
   }
 
@@ -250,7 +250,10 @@ function sumGroups(groups: readonly DeadLetterGroup[]): DeadLetterCount {
   return { count, is_exact: groups.every(({ is_exact }) => is_exact) };
 }
 
-function countBy<K extends 'reason' | 'endpoint_id' | 'event_type'>(groups: readonly DeadLetterGroup[], key: K) {
+function countDeadLettersBy<K extends 'reason' | 'endpoint_id' | 'event_type'>(
+  groups: readonly DeadLetterGroup[],
+  key: K,
+) {
   const parts = [...Map.groupBy(groups, (group) => group[key])];
   const counted = parts.map(
     ([value, some]) => ({ [key]: value, ...sumGroups(some) }) as Record<K, string> & DeadLetterCount,

@@ -99,7 +99,7 @@ describe('rotating a secret', () => {
       durationMs: 1,
     }));
     await delivered();
-    stage.receivers.respondWith(URL_A, (request) => stage.receivers.answerOk(request));
+    stage.receivers.respondWith(URL_A, (request) => stage.receivers.respondWithOk(request));
     const { secret } = await rotate({ expires_in_seconds: 0 });
     const [delivery] = await eventually(async () => {
       const found = await stage.listDeliveries(webhooks);

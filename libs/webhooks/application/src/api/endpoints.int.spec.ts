@@ -298,7 +298,7 @@ describe('endpoints', () => {
       const { id } = await create();
       stage.receivers.respondWith(URL_A, async (request) => {
         await webhooks.endpoints.change({ ...on(id), fields: { url: 'https://b.example.com/' } });
-        return stage.receivers.answerOk(request);
+        return stage.receivers.respondWithOk(request);
       });
       expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
         url: 'https://b.example.com/',
@@ -448,7 +448,7 @@ describe('endpoints', () => {
       const { id, version } = await create();
       stage.receivers.respondWith(URL_A, async (request) => {
         await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 2 } });
-        return stage.receivers.answerOk(request);
+        return stage.receivers.respondWithOk(request);
       });
       const verifying = webhooks.endpoints.verify({ ...on(id), expected_versions: [version] });
       await expect(verifying).rejects.toMatchObject(failed(version + 1));

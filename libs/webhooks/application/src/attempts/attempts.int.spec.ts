@@ -34,7 +34,7 @@ const failing: FakeBehaviour = () => createAnswer(500, { 'x-from': 'receiver' },
 /** Behaves as configured at first, and answers 200 afterwards. */
 const first = (times: number, behaviour: FakeBehaviour): FakeBehaviour => {
   let count = 0;
-  return (request) => ((count += 1) <= times ? behaviour(request) : stage.receivers.answerOk(request));
+  return (request) => ((count += 1) <= times ? behaviour(request) : stage.receivers.respondWithOk(request));
 };
 const untilIs = (endpoint_id: string, event_id: string, expected: object) =>
   eventually(async () => {
@@ -100,7 +100,7 @@ describe('an attempt', () => {
     await untilIs(id, event.id, { attempts_count: 2 });
     await webhooks.stop();
     webhooks = await stage.startWebhooks();
-    stage.receivers.respondWith(URL_A, (request) => stage.receivers.answerOk(request));
+    stage.receivers.respondWith(URL_A, (request) => stage.receivers.respondWithOk(request));
     const { id: delivery } = await stage.getDelivery(webhooks, id, event.id);
     await webhooks.deliveries.retry(about(delivery));
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 3 });
@@ -275,7 +275,7 @@ describe('a delivery that keeps failing', () => {
     const event = stage.addEvent();
     await stage.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded', last_error: null });
-    expect(webhooks.metrics.getValue('webhook_dead_letters_total')).toBe(0);
+    expect(webhooks.metrics.getMetricValue('webhook_dead_letters_total')).toBe(0);
   });
 
   test('keeps its schedule across restarts', async () => {

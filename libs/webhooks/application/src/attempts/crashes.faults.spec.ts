@@ -83,8 +83,8 @@ async function run(dieAt: number, before: boolean) {
   await eventually(async () => {
     if (!mortal.dead) expect(await stage.readLag()).toBe(0);
   });
-  const late = first.metrics.getValue('webhook_deliveries_recorded_late_total');
-  const putOff = first.metrics.getValue('webhook_deliveries_put_off_total');
+  const late = first.metrics.getMetricValue('webhook_deliveries_recorded_late_total');
+  const putOff = first.metrics.getMetricValue('webhook_deliveries_put_off_total');
   waken.resolve(createAnswer(200));
   const all = async (webhooks: typeof setUp) => {
     const done = await stage.listDeliveries(webhooks, { statuses: ['succeeded'] }, scope);

@@ -114,7 +114,7 @@ export class DeliveryWorker {
     if (!owned.isDeliverable(pending)) return { delivery: pending.delivery };
     const delivery = await this.readCurrentDelivery(pending);
     if (delivery === undefined || !owned.isDue(delivery, time.now(), pending)) return { delivery };
-    const body = payloads.getCached(delivery.payload_id) ?? (await payloads.readPayload(delivery.payload_id));
+    const body = payloads.getCachedPayload(delivery.payload_id) ?? (await payloads.readPayload(delivery.payload_id));
     if (body === undefined) throw new PayloadMissing(delivery.id);
     const prepared = needsThinBody(delivery, client.endpoint)
       ? await this.switchToThinBody(delivery, body)
@@ -131,7 +131,7 @@ export class DeliveryWorker {
     const { payloads, time } = this.dependencies;
     const id = getThinPayloadId(delivery.payload_id);
     const body = toThinBody(Buffer.from(full).toString());
-    await payloads.storePayloads([{ id, body, created_at: new Date(time.toStored(time.now())).toISOString() }]);
+    await payloads.storePayloads([{ id, body, created_at: new Date(time.toStoredTime(time.now())).toISOString() }]);
     payloads.addToCache(id, body);
     return { delivery: { ...delivery, payload_id: id }, body: Buffer.from(body) };
   }

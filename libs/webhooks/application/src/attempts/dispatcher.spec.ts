@@ -54,7 +54,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
     return () => undefined;
   };
   const dispatcher = new Dispatcher({
-    endpoints: { needsFill: () => false, getFreeCapacity: () => owned.room, addObserver: () => undefined },
+    endpoints: { needsWindowFill: () => false, getFreeCapacity: () => owned.room, addObserver: () => undefined },
     reporter: { getReportTime: () => Infinity },
     engines: { ended: new AbortController().signal },
     logger: { debug: () => undefined },

@@ -104,11 +104,11 @@ export class Dispatcher implements EndpointObserver {
     if (owned.state.isDropped || this.isStopping) return;
     const now = time.now();
     owned.adjustToClockSteps();
-    if (endpoints.needsFill(owned)) void endpoints.fillEndpoint(owned);
+    if (endpoints.needsWindowFill(owned)) void endpoints.fillEndpoint(owned);
     this.watchFailures(owned, now);
     if (owned.hasRecovered) void this.endRecovery(owned);
     if (owned.canTakeDelivery(now)) return this.scheduler.addEndpoint(owned);
-    if (owned.state.wantsReplay(now) && this.admitsReplay(owned)) void this.takeDeliveriesFromReplay(owned);
+    if (owned.state.hasReplayToContinue(now) && this.admitsReplay(owned)) void this.takeDeliveriesFromReplay(owned);
     for (const moment of [owned.nextMoment, owned.state.replay?.getNextStoreTime(now)]) {
       if (moment !== undefined) this.later.scheduleItem(owned, moment);
     }
@@ -190,7 +190,7 @@ export class Dispatcher implements EndpointObserver {
   }
 
   private findNextPacedEndpoint(): OwnedEndpoint | undefined {
-    return this.pacing.takeNextWaiting(this.loopTime());
+    return this.pacing.takeNextWaitingEndpoint(this.loopTime());
   }
 
   /** Reports a failing endpoint, or sets a timer for its report. */

@@ -29,7 +29,7 @@ beforeEach(async () => {
   stage = await WebhooksTestStage.open();
   stage.receivers.respondWith(FAULTY, (request) =>
     request.headers['service-event-type'] === 'endpoint.verification'
-      ? stage.receivers.answerOk(request)
+      ? stage.receivers.respondWithOk(request)
       : createAnswer(500),
   );
 });
@@ -150,7 +150,7 @@ describe('the event about a dead letter', () => {
     await eventually(async () =>
       expect(await stage.listDeliveries(webhooks, { endpoint_id: id, statuses: ['dead_lettered'] })).toHaveLength(1),
     );
-    await eventually(() => expect(webhooks.metrics.getValue('webhook_dead_letters_total')).toBe(2));
+    await eventually(() => expect(webhooks.metrics.getMetricValue('webhook_dead_letters_total')).toBe(2));
     expect(await stage.readMessages(DEAD_LETTERS_TOPIC, 2)).toHaveLength(2);
     expect(await stage.listDeliveries(webhooks, { event_types: [DEAD] })).toHaveLength(1);
   });
@@ -159,7 +159,7 @@ describe('the event about a dead letter', () => {
   async function registered(url: string): Promise<string> {
     stage.receivers.respondWith(url, (request) =>
       request.headers['service-event-type'] === 'endpoint.verification'
-        ? stage.receivers.answerOk(request)
+        ? stage.receivers.respondWithOk(request)
         : createAnswer(500),
     );
     return (await stage.createEnabledEndpoint(webhooks, url, OPERATING)).id;

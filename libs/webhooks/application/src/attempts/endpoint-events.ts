@@ -70,7 +70,7 @@ export class FailureReporter {
    * Returns the time of this process at which the endpoint is to be reported; Infinity if it is not to be reported.
    */
   getReportTime(owned: OwnedEndpoint): number {
-    return owned.reportDueAt(this.dependencies.afterMs);
+    return owned.getNextReportTime(this.dependencies.afterMs);
   }
 
   /**
@@ -87,8 +87,8 @@ export class FailureReporter {
     // Check the URL again, because another process may have changed the endpoint during this report.
     if (isOurs && owned.state.isForCurrentUrl(report)) {
       await events.recordFailing(endpoint, {
-        since: toTimestamp(time.toStored(since)),
-        at: toTimestamp(time.toStored(at)),
+        since: toTimestamp(time.toStoredTime(since)),
+        at: toTimestamp(time.toStoredTime(at)),
         reason,
       });
     }

@@ -55,7 +55,7 @@ describe('endpoints that hang', () => {
     const { data } = stage.addEvent();
     await stage.publishEvents(...Array.from({ length: 4 }, () => stage.addEvent({ data })));
     await eventually(() =>
-      expect(webhooks.metrics.getValue('webhook_attempts_in_flight')).toBeGreaterThan(hung.length),
+      expect(webhooks.metrics.getMetricValue('webhook_attempts_in_flight')).toBeGreaterThan(hung.length),
     );
     // None of the hanging attempts has ended, so each delivery passes beside them.
     for (let sent = 5; sent <= 54; sent += 1) {
@@ -159,7 +159,7 @@ describe('a workspace whose receivers answer slowly', () => {
     const gate = Promise.withResolvers<void>();
     for (const url of SLOW) stage.receivers.respondWith(url, () => gate.promise.then(() => createAnswer(200)));
     await stage.publishEvents(...Array.from({ length: 50 }, () => stage.addEvent()));
-    const atGate = () => webhooks.metrics.getValue('webhook_attempts_in_flight');
+    const atGate = () => webhooks.metrics.getMetricValue('webhook_attempts_in_flight');
     await eventually(() => expect(atGate()).toBeGreaterThan(40));
 
     await stage.createEnabledEndpoint(webhooks, URL_A, {}, scope);
@@ -194,7 +194,7 @@ describe('an endpoint that is behind', () => {
     await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(20));
     await stage.waitUntilConsumed();
     // The neighbor had 20 attempts too: it keeps up if only the slow endpoint's deliveries are in the second write.
-    const recordedLate = () => webhooks.metrics.getValue('webhook_deliveries_recorded_late_total');
+    const recordedLate = () => webhooks.metrics.getMetricValue('webhook_deliveries_recorded_late_total');
     await eventually(async () => {
       const before = recordedLate();
       await publish(1);
@@ -277,8 +277,8 @@ describe('a large backlog', () => {
     await eventually(async () => expect(await count(['pending'])).toBe(all));
     let most = 0;
     stage.receivers.respondWith(`${URL_A}/2`, (request) => {
-      most = Math.max(most, webhooks.metrics.getValue('webhook_waiting_in_memory'));
-      return after(1, stage.receivers.answerOk(request));
+      most = Math.max(most, webhooks.metrics.getMetricValue('webhook_waiting_in_memory'));
+      return after(1, stage.receivers.respondWithOk(request));
     });
     await webhooks.endpoints.verify({ ...stage.createCommand(), endpoint_id: id });
     await webhooks.endpoints.enable({ ...stage.createCommand(), endpoint_id: id });

@@ -44,7 +44,8 @@ beforeEach(async () => {
   published = new Set();
   const refused = new Set<string>();
   stage.receivers.respondWith(URL_A, (request) => {
-    if (request.headers['service-event-type'] === 'endpoint.verification') return stage.receivers.answerOk(request);
+    if (request.headers['service-event-type'] === 'endpoint.verification')
+      return stage.receivers.respondWithOk(request);
     const event = request.headers['service-event-id'] ?? '';
     verified.push({
       event,

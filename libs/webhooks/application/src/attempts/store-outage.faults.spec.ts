@@ -67,7 +67,7 @@ describe('a document store that fails intermittently', () => {
     stage.receivers.respondWith(`${URL_A}/2`, () => createAnswer(500));
     await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
-    stage.receivers.respondWith(`${URL_A}/2`, (request) => stage.receivers.answerOk(request));
+    stage.receivers.respondWith(`${URL_A}/2`, (request) => stage.receivers.respondWithOk(request));
     const [failed] = await stage.listDeliveries(webhooks, { statuses: ['retrying'] });
     const retry = () => webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: failed?.id ?? '' });
     flaky.afterNextReplace = true;

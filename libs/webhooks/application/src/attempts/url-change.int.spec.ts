@@ -57,13 +57,13 @@ describe('after the URL of an endpoint was changed', () => {
     const down = Promise.withResolvers<FakeAnswer>();
     stage.receivers.respondWith(PRESENT, (request) =>
       request.headers['service-event-type'] === 'endpoint.verification'
-        ? stage.receivers.answerOk(request)
+        ? stage.receivers.respondWithOk(request)
         : down.promise,
     );
     await changeUrl(id, PRESENT);
     await eventually(() => expect(stage.receivers.listDeliveriesAt(PRESENT)).toHaveLength(1));
     webhooks.process.killProcess();
-    stage.receivers.respondWith(PRESENT, (request) => stage.receivers.answerOk(request));
+    stage.receivers.respondWith(PRESENT, (request) => stage.receivers.respondWithOk(request));
     webhooks = await stage.startWebhooks({ policy: POLICY });
     await untilSucceeded(id, held.id, 2);
     const later = stage.addEvent();
@@ -113,7 +113,7 @@ describe('after the URL of an endpoint was changed', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);
-    stage.receivers.respondWith(FORMER, (request) => stage.receivers.answerOk(request));
+    stage.receivers.respondWith(FORMER, (request) => stage.receivers.respondWithOk(request));
     await changeUrl(id, FORMER);
     reply(createAnswer(410));
     await untilSucceeded(id, event_id, 2);

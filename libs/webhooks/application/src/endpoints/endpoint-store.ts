@@ -41,7 +41,7 @@ export class EndpointStore {
   }
 
   /** Returns all endpoints of a scope except deleted ones; at most {@link MAX_ENDPOINTS}. */
-  listAll(scope: Scope): Promise<readonly EndpointDocument[]> {
+  listEndpointsOfScope(scope: Scope): Promise<readonly EndpointDocument[]> {
     return this.documents.find({ filter: createScopeFilter(scope), limit: MAX_ENDPOINTS });
   }
 
@@ -67,7 +67,7 @@ export class EndpointStore {
     return retryConflicts(this.documents, `the ${environment} endpoints of ${workspace_id}`, async () => {
       const existing = await this.documents.get(document.id);
       if (existing !== undefined) return existing;
-      const taken = new Set((await this.listAll(document)).map(({ slot }) => slot));
+      const taken = new Set((await this.listEndpointsOfScope(document)).map(({ slot }) => slot));
       const slot = [...Array(MAX_ENDPOINTS).keys()].find((place) => !taken.has(place));
       if (slot === undefined) throw tooManyEndpointsError(MAX_ENDPOINTS);
       const placed = { ...document, slot };
@@ -131,7 +131,7 @@ export class EndpointStore {
   }
 
   /** Lists deleted endpoints with possibly pending deliveries. */
-  findWithBacklog(limit: number): Promise<readonly EndpointDocument[]> {
+  listDeletedEndpointsWithBacklog(limit: number): Promise<readonly EndpointDocument[]> {
     return this.documents.find({ filter: { backlog: 'discarding' }, limit });
   }
 

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const slowly: FakeBehaviour = async (request) => {
   await simulateDelay(3);
-  return stage.receivers.answerOk(request);
+  return stage.receivers.respondWithOk(request);
 };
 
 /** Publishes `atOnce` events at a time. The returned function stops it and resolves with the number of events. */
@@ -61,7 +61,7 @@ const repetitions = () => arrivals().reduce((sum, times) => sum + times - 1, 0);
 
 /** Resolves once a process has delivered something. */
 const succeedsAt = ({ metrics }: RunningWebhooks) =>
-  eventually(() => expect(metrics.getValue('webhook_attempts_total{outcome="success"}')).toBeGreaterThan(0));
+  eventually(() => expect(metrics.getMetricValue('webhook_attempts_total{outcome="success"}')).toBeGreaterThan(0));
 
 /** Two processes, the first of which owns all shards, while events are being published and endpoints answer slowly. */
 async function twoUnderLoad() {
@@ -89,18 +89,18 @@ describe('two processes', () => {
     const owner = await stage.startWebhooks({ policy: POLICY });
     for (const url of URLS) await stage.createEnabledEndpoint(owner, url);
     const other = await stage.startWebhooks({ policy: POLICY });
-    expect(owner.metrics.getValue('webhook_shards_owned')).toBe(64);
-    expect(other.metrics.getValue('webhook_shards_owned')).toBe(0);
+    expect(owner.metrics.getMetricValue('webhook_shards_owned')).toBe(64);
+    expect(other.metrics.getMetricValue('webhook_shards_owned')).toBe(0);
     const published = publishing();
     await eventually(() => {
       for (const { metrics } of [owner, other]) {
-        expect(metrics.getValue('webhook_deliveries_recorded_total')).toBeGreaterThan(0);
+        expect(metrics.getMetricValue('webhook_deliveries_recorded_total')).toBeGreaterThan(0);
       }
     });
     const events = await published();
     await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length));
     expect(arrivals().every((times) => times === 1)).toBe(true);
-    expect(other.metrics.getValue('webhook_attempts_total{outcome="success"}')).toBe(0);
+    expect(other.metrics.getMetricValue('webhook_attempts_total{outcome="success"}')).toBe(0);
   });
 
   test('carry out requests made to either of them', async () => {
@@ -147,7 +147,7 @@ describe('two processes', () => {
     const { first, second, published } = await twoUnderLoad();
     await first.stop();
     await deliversAll(second, published);
-    expect(second.metrics.getValue('webhook_shards_owned')).toBe(64);
+    expect(second.metrics.getMetricValue('webhook_shards_owned')).toBe(64);
     expect(arrivals().every((times) => times === 1)).toBe(true);
   });
 
@@ -163,8 +163,8 @@ describe('two processes', () => {
     const { first, second, published } = await twoUnderLoad();
     first.process.loseLeases();
     const inDoubt = first.process.unanswered;
-    await eventually(() => expect(second.metrics.getValue('webhook_shards_owned')).toBe(64));
-    expect(first.metrics.getValue('webhook_shards_owned')).toBe(0);
+    await eventually(() => expect(second.metrics.getMetricValue('webhook_shards_owned')).toBe(64));
+    expect(first.metrics.getMetricValue('webhook_shards_owned')).toBe(0);
     await deliversAll(second, published);
     expect(repetitions()).toBeLessThanOrEqual(inDoubt);
   });
@@ -183,14 +183,14 @@ describe('two processes', () => {
     );
     flaky.down = true;
     // It is the first one's turn, which cannot read what it needs.
-    await eventually(() => expect(first.metrics.getValue('webhook_attempts_in_flight')).toBe(1));
+    await eventually(() => expect(first.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(1));
     const arrivedBefore = stage.receivers.listDeliveriesAt(url).length;
     const answered = Promise.withResolvers<ReturnType<typeof createAnswer>>();
     stage.receivers.respondWith(url, () => answered.promise);
     first.process.loseLeases();
     await eventually(() => expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(arrivedBefore + 1));
     flaky.down = false;
-    await eventually(() => expect(first.metrics.getValue('webhook_attempts_in_flight')).toBe(0), {
+    await eventually(() => expect(first.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(0), {
       deadlineMs: 10_000,
     });
     answered.resolve(createAnswer(200));
@@ -202,7 +202,8 @@ describe('two processes', () => {
 
   describe('continue if one was suspended until the other had its shards', () => {
     /** Successful attempts. */
-    const attempts = ({ metrics }: RunningWebhooks) => metrics.getValue('webhook_attempts_total{outcome="success"}');
+    const attempts = ({ metrics }: RunningWebhooks) =>
+      metrics.getMetricValue('webhook_attempts_total{outcome="success"}');
 
     test('send deliveries that the first was recording only from the other', async () => {
       const still = new FlakyProcess();
@@ -215,7 +216,7 @@ describe('two processes', () => {
       await eventually(() => expect(still.atGate).toBe(1));
       const second = await stage.startWebhooks({ policy: POLICY });
       still.suspendProcess();
-      await eventually(() => expect(second.metrics.getValue('webhook_shards_owned')).toBe(64));
+      await eventually(() => expect(second.metrics.getMetricValue('webhook_shards_owned')).toBe(64));
       still.releaseWrites();
       await eventually(async () =>
         expect(await stage.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
@@ -232,7 +233,7 @@ describe('two processes', () => {
       const second = await stage.startWebhooks({ policy: POLICY, pollMs: 300 });
       const asked = await stage.startWebhooks({ policy: POLICY }, undefined, undefined, true);
       first.process.suspendProcess();
-      await eventually(() => expect(second.metrics.getValue('webhook_shards_owned')).toBe(64));
+      await eventually(() => expect(second.metrics.getMetricValue('webhook_shards_owned')).toBe(64));
       await Promise.all(
         ids.map((endpoint_id) =>
           asked.endpoints.test({ ...stage.createCommand(), endpoint_id, type: 'shipment.created' }),

@@ -55,7 +55,7 @@ export class OwnedEndpoints {
     return this.waiting;
   }
 
-  getOwned(endpointId: string): OwnedEndpoint | undefined {
+  getOwnedEndpoint(endpointId: string): OwnedEndpoint | undefined {
     return this.endpoints.get(endpointId);
   }
 
@@ -102,8 +102,8 @@ export class OwnedEndpoints {
   }
 
   /** Returns true if the endpoint's health is not read yet, or if the window has capacity for more deliveries. */
-  needsFill(owned: OwnedEndpoint): boolean {
-    return owned.state.concurrency === undefined || owned.wantsRefill(this.getFreeCapacity(owned));
+  needsWindowFill(owned: OwnedEndpoint): boolean {
+    return owned.state.concurrency === undefined || owned.needsRefill(this.getFreeCapacity(owned));
   }
 
   /** Reads the endpoint's health and its next deliveries. Concurrent calls share one read. */
@@ -149,7 +149,7 @@ export class OwnedEndpoints {
     if (owned.state.concurrency === undefined) {
       owned.state.setHealth(await this.dependencies.health.get(owned.id), this.dependencies);
     }
-    while (owned.wantsRefill(this.getFreeCapacity(owned))) await this.refillWindow(owned);
+    while (owned.needsRefill(this.getFreeCapacity(owned))) await this.refillWindow(owned);
   }
 
   private async refillWindow(owned: OwnedEndpoint): Promise<void> {

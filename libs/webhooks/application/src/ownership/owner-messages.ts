@@ -9,7 +9,7 @@ const FAILURE_PAUSE_MS = 1_000;
 const MAX_BODY_CHARACTERS = 1024 * 1024;
 
 /** Stored deliveries that a process hands over to the owner of their endpoints. */
-export interface HandedDeliveries {
+export interface HandedOverDeliveries {
   readonly deliveries: readonly DeliveryDocument[];
   /** Bodies of the deliveries by id; some may be absent. */
   readonly payloads: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export interface RefusedEndpoints {
 /** Messages that the owner of a shard accepts from other processes. Repeated messages change nothing. */
 export interface ShardOwnerOperations {
   /** Attempts deliveries that were just stored. @throws Unavailable */
-  takeDeliveries(handed: HandedDeliveries): Promise<RefusedEndpoints>;
+  takeDeliveries(handed: HandedOverDeliveries): Promise<RefusedEndpoints>;
   /** Reads the stored data of endpoints again, because it changed. @throws Unavailable */
   reload(changed: { readonly endpoint_ids: readonly string[] }): Promise<RefusedEndpoints>;
 }
@@ -45,7 +45,7 @@ export class OwnerMessages {
   constructor(
     private readonly findOwner: FindShardOwner,
     private readonly wakeUps: Pick<OwnerWakeUps, 'requestWakeUps'>,
-    private readonly payloads: Pick<Payloads, 'getCached'>,
+    private readonly payloads: Pick<Payloads, 'getCachedPayload'>,
     metrics: Metrics,
   ) {
     const help = 'Endpoints whose owner, another process, was informed about new or changed data';
@@ -100,7 +100,7 @@ export class OwnerMessages {
     const bodies: Record<string, string> = {};
     let characters = 0;
     for (const { payload_id } of deliveries) {
-      const body = bodies[payload_id] === undefined ? this.payloads.getCached(payload_id) : undefined;
+      const body = bodies[payload_id] === undefined ? this.payloads.getCachedPayload(payload_id) : undefined;
       if (body === undefined || characters + body.length > MAX_BODY_CHARACTERS) continue;
       bodies[payload_id] = body.toString();
       characters += body.length;

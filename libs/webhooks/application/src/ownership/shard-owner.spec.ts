@@ -52,7 +52,7 @@ function owner(microtasks: number) {
     clients: { readClient: (id: string) => Promise.resolve({ endpoint: { id } }) },
     endpoints: {
       all: [],
-      getOwned: () => undefined,
+      getOwnedEndpoint: () => undefined,
       dropIdleEndpoints: () => undefined,
       notifyChanged: () => undefined,
       openEndpoint: ({ id }: { id: string }) => ({ id, rereadPending: () => undefined }),

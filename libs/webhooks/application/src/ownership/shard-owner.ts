@@ -11,7 +11,7 @@ import type { StatsKeeper } from '../stats/stats-keeper.ts';
 import type { DeliveryDocument, Payloads } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import type { OwnedEndpoints } from './owned-endpoints.ts';
-import type { HandedDeliveries, OwnerMessages, RefusedEndpoints, ShardOwnerOperations } from './owner-messages.ts';
+import type { HandedOverDeliveries, OwnerMessages, RefusedEndpoints, ShardOwnerOperations } from './owner-messages.ts';
 import type { OwnerWakeUps, ShardLeases } from './shards.ts';
 
 /**
@@ -81,7 +81,7 @@ export class ShardOwner implements ShardOwnerOperations {
     for (const id of new Set(ofOthers.map(({ endpoint_id }) => endpoint_id))) await this.reloadEndpoint(id);
   }
 
-  async takeDeliveries({ deliveries, payloads }: HandedDeliveries): Promise<RefusedEndpoints> {
+  async takeDeliveries({ deliveries, payloads }: HandedOverDeliveries): Promise<RefusedEndpoints> {
     const { shards, clients, payloads: bodies } = this.dependencies;
     const ids = new Set(deliveries.map(({ endpoint_id }) => endpoint_id));
     const endpoints = new Map<string, EndpointDocument>();
@@ -130,13 +130,13 @@ export class ShardOwner implements ShardOwnerOperations {
    */
   isKeepingUp(endpointId: string): boolean {
     const { shards, endpoints } = this.dependencies;
-    return !shards.ownsShardOf(endpointId) || (endpoints.getOwned(endpointId)?.isKeepingUp ?? true);
+    return !shards.ownsShardOf(endpointId) || (endpoints.getOwnedEndpoint(endpointId)?.isKeepingUp ?? true);
   }
 
   /** Returns true if this process knows that the endpoint's circuit is open: recent attempts all failed. */
   isFailing(endpointId: string): boolean {
     const { shards, endpoints } = this.dependencies;
-    return shards.ownsShardOf(endpointId) && endpoints.getOwned(endpointId)?.isFailing === true;
+    return shards.ownsShardOf(endpointId) && endpoints.getOwnedEndpoint(endpointId)?.isFailing === true;
   }
 
   /** Notifies the owners of these endpoints (this process or others) that stored data of the endpoints changed. */
@@ -170,7 +170,7 @@ export class ShardOwner implements ShardOwnerOperations {
     const endpoint = (await clients.readClient(endpointId))?.endpoint;
     if (endpoint === undefined || !shards.ownsShardOf(endpointId)) return undefined;
     if (endpoint.deleted) {
-      const known = endpoints.getOwned(endpointId);
+      const known = endpoints.getOwnedEndpoint(endpointId);
       known?.setEndpoint(endpoint);
       if (known !== undefined) void endpoints.dropEndpoint(known);
       await backlogs.requestDiscard(endpointId);

@@ -24,10 +24,11 @@ afterEach(async () => {
   await stage.close();
 });
 
-const countShards = ({ metrics }: RunningWebhooks) => metrics.getValue('webhook_shards_owned');
-const countSuccesses = ({ metrics }: RunningWebhooks) => metrics.getValue('webhook_attempts_total{outcome="success"}');
+const countShards = ({ metrics }: RunningWebhooks) => metrics.getMetricValue('webhook_shards_owned');
+const countSuccesses = ({ metrics }: RunningWebhooks) =>
+  metrics.getMetricValue('webhook_attempts_total{outcome="success"}');
 const countWakeUps = (processes: readonly RunningWebhooks[], by: 'message' | 'store') =>
-  processes.reduce((sum, { metrics }) => sum + metrics.getValue(`webhook_owner_wake_ups_total{by="${by}"}`), 0);
+  processes.reduce((sum, { metrics }) => sum + metrics.getMetricValue(`webhook_owner_wake_ups_total{by="${by}"}`), 0);
 
 /** Resolves when the processes own all shards and their shares differ by at most one. */
 async function waitForEvenShares(processes: readonly RunningWebhooks[]): Promise<void> {
@@ -46,7 +47,7 @@ async function createEndpoints(process: RunningWebhooks): Promise<void> {
     await stage.createEnabledEndpoint(process, url, { max_concurrency: MAX_CONCURRENCY });
     stage.receivers.respondWith(url, async (request) => {
       await simulateDelay(3);
-      return stage.receivers.answerOk(request);
+      return stage.receivers.respondWithOk(request);
     });
   }
 }

@@ -23,7 +23,7 @@ const late = async () => {
   return documents.find({ filter: {}, sort: { fields: ['id'] }, limit: 100 });
 };
 const ofFailing = (api = webhooks) => stage.listDeliveries(api, { endpoint_id: failing.id });
-const putOff = () => webhooks.metrics.getValue('webhook_deliveries_put_off_total');
+const putOff = () => webhooks.metrics.getMetricValue('webhook_deliveries_put_off_total');
 const events = (count: number) => Array.from({ length: count }, () => stage.addEvent());
 
 /** An endpoint with an open circuit, beside a healthy one. */
@@ -64,7 +64,7 @@ async function putOffSome(): Promise<readonly string[]> {
 describe('events deferred for an endpoint', () => {
   test('are recorded when there is time, and the deferral is deleted', async () => {
     const ids = await putOffSome();
-    const age = () => webhooks.metrics.getValue('webhook_late_records_seconds');
+    const age = () => webhooks.metrics.getMetricValue('webhook_late_records_seconds');
     stage.clockOffset += 5_000;
     expect(age()).toBeGreaterThanOrEqual(5);
     process.releaseWrites();

@@ -106,7 +106,7 @@ export class DeferredDeliveries {
       description: 'recording late deliveries',
       intervalMs: SWEEP_INTERVAL_MS,
       round: (ending) =>
-        this.recordAll(ending).finally(() => {
+        this.recordAllDeferred(ending).finally(() => {
           this.oldest = undefined;
         }),
     });
@@ -139,7 +139,7 @@ export class DeferredDeliveries {
     return this.dependencies.documents.find({ filter: {}, sort: { fields: ['id'] }, limit });
   }
 
-  private async recordAll(ending: AbortSignal): Promise<void> {
+  private async recordAllDeferred(ending: AbortSignal): Promise<void> {
     while (!ending.aborted) {
       const page = await this.readDeferredDocuments(EVENTS_PER_READ);
       this.oldest = page[0]?.at;

@@ -79,7 +79,7 @@ describe('with a second version of the payload', () => {
     const before = newEvent();
     await stage.publishEvents(before);
     await received(OLD_URL, 1);
-    stage.receivers.respondWith(OLD_URL, (request) => stage.receivers.answerOk(request));
+    stage.receivers.respondWith(OLD_URL, (request) => stage.receivers.respondWithOk(request));
     const changed = await webhooks.endpoints.change({
       ...stage.createCommand(),
       endpoint_id: id,

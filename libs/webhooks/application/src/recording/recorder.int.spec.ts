@@ -148,7 +148,7 @@ describe('recording', () => {
         await stage.waitUntilConsumed();
         const [parked] = await stage.readMessages(PARKED_TOPIC, 1);
         expect(parked).toMatchObject({ value, headers: { 'parked-because': expect.any(String) as string } });
-        expect(webhooks.metrics.getValue('webhook_parked_messages_total')).toBe(1);
+        expect(webhooks.metrics.getMetricValue('webhook_parked_messages_total')).toBe(1);
         const { items } = await webhooks.parked.list({ limit: 10 });
         expect(items).toMatchObject([
           { topic: SHIPMENT_EVENTS_TOPIC.name, key: 'k', error: expect.any(String) as string },
@@ -211,16 +211,16 @@ describe('metrics of blocked webhooks', () => {
     };
     const { metrics } = await stage.startWebhooks({ lagPollMs: 5 }, idle);
     await stage.publishEvents(stage.addEvent(), stage.addEvent(), stage.addEvent());
-    await eventually(() => expect(metrics.getValue('webhook_events_waiting')).toBe(3), DEADLINE);
+    await eventually(() => expect(metrics.getMetricValue('webhook_events_waiting')).toBe(3), DEADLINE);
     goOn.resolve();
-    await eventually(() => expect(metrics.getValue('webhook_events_waiting')).toBe(0), DEADLINE);
+    await eventually(() => expect(metrics.getMetricValue('webhook_events_waiting')).toBe(0), DEADLINE);
   });
 
   test('include the number of failed retries', async () => {
     const flaky = new FlakyProcess();
     const { metrics } = await stage.startWebhooks({}, flaky);
     flaky.down = true;
-    const tries = () => metrics.getValue('retries_total{what="checking for wake-ups"}');
+    const tries = () => metrics.getMetricValue('retries_total{what="checking for wake-ups"}');
     await eventually(() => expect(tries()).toBeGreaterThan(2));
     flaky.down = false;
   });

@@ -108,7 +108,7 @@ export class Recorder {
   async recordEvents(events: readonly RecordableEvent[]): Promise<void> {
     if (events.length === 0) return;
     const { owner, deferred, payloads } = this.dependencies;
-    const [retained, endpoints] = await Promise.all([this.filterRetained(events), this.findEndpoints(events)]);
+    const [retained, endpoints] = await Promise.all([this.filterRetainedEvents(events), this.findEndpoints(events)]);
     const recording = await this.planRecording(retained, endpoints);
     if (recording.deferredPayloads.length > 0) await payloads.storePayloads(recording.deferredPayloads);
     // Start all writes at once, so that they share one commit.
@@ -183,7 +183,7 @@ export class Recorder {
   }
 
   /** Returns the events that are not older than the retention watermark. */
-  private async filterRetained(events: readonly RecordableEvent[]): Promise<readonly RecordableEvent[]> {
+  private async filterRetainedEvents(events: readonly RecordableEvent[]): Promise<readonly RecordableEvent[]> {
     const before = await this.dependencies.watermark.readWatermark();
     const { retained = [], tooOld = [] } = Object.groupBy(events, ({ created_at }) =>
       created_at >= before ? 'retained' : 'tooOld',
@@ -220,7 +220,7 @@ export class Recorder {
   private async findEndpoints(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
     const scopes = new Map<string, Scope>(events.map((event) => [createScopeKey(event), event]));
     const found = [...scopes].map(
-      async ([key, scope]) => [key, await this.dependencies.endpoints.listAll(scope)] as const,
+      async ([key, scope]) => [key, await this.dependencies.endpoints.listEndpointsOfScope(scope)] as const,
     );
     return new Map(await Promise.all(found));
   }

@@ -81,7 +81,7 @@ describe('an endpoint with thin payloads', () => {
     await stage.publishEvents(before);
     const [first] = await receivedAt(THIN_URL, 1);
     const { id: delivery_id } = await untilStatusIs(id, before, 'retrying');
-    stage.receivers.respondWith(THIN_URL, (request) => stage.receivers.answerOk(request));
+    stage.receivers.respondWith(THIN_URL, (request) => stage.receivers.respondWithOk(request));
     expect(await changePayload(id, to)).toMatchObject({ payload: to, status: 'enabled' });
     await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id });
     await untilStatusIs(id, before, 'succeeded');
@@ -94,7 +94,7 @@ describe('an endpoint with thin payloads', () => {
   test('receives the events that were too large for it, and keeps their bytes from then on', async () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, THIN_URL);
     stage.receivers.respondWith(THIN_URL, (request) =>
-      request.body.includes('"shipment":') ? createAnswer(413) : stage.receivers.answerOk(request),
+      request.body.includes('"shipment":') ? createAnswer(413) : stage.receivers.respondWithOk(request),
     );
     const event = newEvent();
     await stage.publishEvents(event);

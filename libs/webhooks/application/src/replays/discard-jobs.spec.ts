@@ -14,7 +14,7 @@ test('the backlog of a deleted endpoint is discarded 50 deliveries at a time, in
   const never = new AbortController().signal;
   const discarder = new BacklogDiscarder({
     endpoints: {
-      findWithBacklog: () => Promise.resolve(isMarked ? [{ id: 'whe_1' }] : []),
+      listDeletedEndpointsWithBacklog: () => Promise.resolve(isMarked ? [{ id: 'whe_1' }] : []),
       clearBacklog: async () => void (isMarked = false),
     },
     queues: {

@@ -69,7 +69,7 @@ export class DeadLetterDiscarder {
 
   private async advanceJob(replay: ReplayDocument): Promise<void> {
     const taken = replay.under_way.length > 0 ? replay : await this.takePage(replay);
-    if (taken !== undefined && taken.under_way.length > 0) await this.discardPageOf(taken);
+    if (taken !== undefined && taken.under_way.length > 0) await this.discardNextPage(taken);
   }
 
   /** Stores the next page of dead letters to discard. Returns undefined if the discard was canceled in the meantime. */
@@ -90,7 +90,7 @@ export class DeadLetterDiscarder {
     });
   }
 
-  private async discardPageOf(taken: ReplayDocument): Promise<void> {
+  private async discardNextPage(taken: ReplayDocument): Promise<void> {
     const { store, queries, deliveries, recounts, clock } = this.dependencies;
     const ids = taken.under_way.map(({ id }) => id);
     for (;;) {
@@ -161,7 +161,7 @@ export class BacklogDiscarder {
 
   private async runBacklogRound(ending: AbortSignal): Promise<void> {
     for (;;) {
-      const deleted = await this.dependencies.endpoints.findWithBacklog(ENDPOINTS_PER_READ);
+      const deleted = await this.dependencies.endpoints.listDeletedEndpointsWithBacklog(ENDPOINTS_PER_READ);
       if (deleted.length === 0) return;
       for (const endpoint of deleted) {
         if (ending.aborted) return;

@@ -99,7 +99,7 @@ describe('a replay', () => {
     stage.receivers.respondWith(URL_A, (request) => {
       answered += 1;
       if (answered === 70) webhooks.process.killProcess();
-      return stage.receivers.answerOk(request);
+      return stage.receivers.respondWithOk(request);
     });
     const { id } = await create(endpoint.id);
     await eventually(() => expect(answered).toBeGreaterThanOrEqual(70));
@@ -114,7 +114,7 @@ describe('a replay', () => {
     const { promise: go, resolve } = Promise.withResolvers<void>();
     stage.receivers.respondWith(URL_A, async (request) => {
       if (stage.receivers.listDeliveriesAt(URL_A).length > 20) await go;
-      return stage.receivers.answerOk(request);
+      return stage.receivers.respondWithOk(request);
     });
     const { id: replay_id } = await create(endpoint.id);
     await eventually(() => expect(sent().length).toBe(21));
@@ -205,7 +205,7 @@ describe('a replay', () => {
     const { promise: go, resolve } = Promise.withResolvers<void>();
     stage.receivers.respondWith(URL_A, async (request) => {
       await go;
-      return stage.receivers.answerOk(request);
+      return stage.receivers.respondWithOk(request);
     });
     const { id } = await create(endpoint.id, { statuses: ['dead_lettered'] });
     await eventually(() => expect(sent().length).toBe(before + 1));
@@ -358,7 +358,7 @@ describe('a replay', () => {
     stage.receivers.respondWith(URL_A, async (request) => {
       asked += 1;
       await gates[asked - 1]?.promise;
-      return stage.receivers.answerOk(request);
+      return stage.receivers.respondWithOk(request);
     });
     const { id } = await create(endpoint.id);
     await eventually(() => expect(sent()).toHaveLength(2));
@@ -378,7 +378,7 @@ describe('a replay', () => {
     const { promise: go, resolve } = Promise.withResolvers<void>();
     stage.receivers.respondWith(URL_A, async (request) => {
       if (request.headers['service-event-id'] === slow?.id) await go;
-      return stage.receivers.answerOk(request);
+      return stage.receivers.respondWithOk(request);
     });
     const { id: replay_id } = await create((await stage.createEnabledEndpoint(webhooks, URL_A)).id);
     await eventually(async () => {

@@ -37,7 +37,7 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
   const about = { ...SCOPE, id: 'rpl_1', endpoint_id: 'whe_1', action: 'replay' } as const;
   let stored = createReplayDocument({ ...about, ...filter }, AT);
   const store = {
-    findRunning: () => Promise.resolve(stored),
+    findRunningReplay: () => Promise.resolve(stored),
     getReplay: () => Promise.resolve(stored),
     storeProgress: (_before: object, change: object) => Promise.resolve((stored = { ...stored, ...change })),
   };
@@ -50,7 +50,7 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
   const parts = {
     store,
     queries,
-    resending: { sendTaken: send },
+    resending: { sendTakenDeliveries: send },
     clock: () => new Date(AT),
     time: { ...UNSET_CLOCK, now: () => Date.parse(AT) },
   };
@@ -62,12 +62,12 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
 describe('a replay that has taken all it finds', () => {
   test('waits for the outcomes of its deliveries', async () => {
     const owned = await replaying(() => undefined);
-    expect([owned.waiting, owned.state.replay?.wantsMore(Date.parse(AT))]).toEqual([1, false]);
+    expect([owned.waiting, owned.state.replay?.needsMoreDeliveries(Date.parse(AT))]).toEqual([1, false]);
   });
 
   test('reads stored data again if another process may have changed it', async () => {
     const owned = await replaying(({ state }) => state.replay?.requestReread());
-    expect(owned.state.replay?.wantsMore(Date.parse(AT))).toBe(true);
+    expect(owned.state.replay?.needsMoreDeliveries(Date.parse(AT))).toBe(true);
   });
 });
 
@@ -86,7 +86,7 @@ test('has an unknown outcome if only some deliveries of a batch were written', a
   const parts = { deliveries: { replace }, recounts, clock: () => new Date(AT) };
   const resending = new ReplaySender(parts as unknown as ConstructorParameters<typeof ReplaySender>[0]);
   const found = others.map((one) => ({ id: one.id, event_id: one.event_id, delivery: one }));
-  const sent = resending.sendTaken(replay, ENDPOINT as unknown as EndpointDocument, found, found);
+  const sent = resending.sendTakenDeliveries(replay, ENDPOINT as unknown as EndpointDocument, found, found);
   const error = await sent.catch((thrown: unknown) => thrown);
   expect([written, error instanceof Unavailable, error instanceof Busy]).toEqual([['dlv_1'], true, false]);
 });

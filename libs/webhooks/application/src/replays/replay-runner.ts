@@ -33,7 +33,7 @@ export class ReplayRunner {
   /** Reads the endpoint's running replay, which may be new or changed. @throws Unavailable */
   async refreshReplay(owned: OwnedEndpoint): Promise<void> {
     const read = owned.state.beginReplayRead();
-    const running = await this.dependencies.store.findRunning(owned.id);
+    const running = await this.dependencies.store.findRunningReplay(owned.id);
     owned.state.endReplayRead(read, running && new EndpointReplay(running, owned, this.dependencies));
   }
 }
@@ -70,7 +70,7 @@ class EndpointReplay implements RunningReplay {
     return this.document.id;
   }
 
-  wantsMore(now: number): boolean {
+  needsMoreDeliveries(now: number): boolean {
     const { isOwned, endpoint, state } = this.owned;
     if (!isOwned || !isEnabled(endpoint) || state.concurrency === undefined) return false;
     return !this.isCurrent || this.canTakeDeliveries(now);
@@ -162,7 +162,12 @@ class EndpointReplay implements RunningReplay {
   private async sendDeliveries(taken: readonly TakenDelivery[], found: readonly FoundItem[] = []): Promise<void> {
     if (taken.length === 0 || !this.owned.isOwned) return;
     const readAt = performance.now();
-    const sent = await this.dependencies.resending.sendTaken(this.document, this.owned.endpoint, taken, found);
+    const sent = await this.dependencies.resending.sendTakenDeliveries(
+      this.document,
+      this.owned.endpoint,
+      taken,
+      found,
+    );
     for (const [id, delivery] of sent) {
       const outcome = delivery && getReplayOutcome(delivery);
       const isOver = delivery?.replay_id !== this.id;

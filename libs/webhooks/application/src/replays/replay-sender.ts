@@ -1,5 +1,5 @@
 import type { PayloadVersions } from '@tracking/contracts';
-import { type Clock, type Collection, isKnownUndone, withUnknownOutcome } from '@tracking/ports';
+import { type Clock, type Collection, isKnownWithoutEffect, withUnknownOutcome } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { type Delivery, isScheduled, renderBody, restartSchedule } from '@tracking/webhooks-domain';
 import { type EndpointDocument, selectPayloadFormat } from '../endpoints/endpoint-document.ts';
@@ -43,7 +43,7 @@ export class ReplaySender {
    * @returns the deliveries by id, as now stored; undefined for an event that cannot be rebuilt
    * @throws Unavailable if some deliveries may not be sent; Busy if no delivery was sent
    */
-  async sendTaken(
+  async sendTakenDeliveries(
     replay: ReplayDocument,
     endpoint: EndpointDocument,
     taken: readonly TakenDelivery[],
@@ -88,7 +88,7 @@ export class ReplaySender {
         );
       const written = await this.dependencies.recounts.recountRestored(stored, writeAll);
       const errors = written.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-      if (errors.length > 0) throw errors.find((error) => !isKnownUndone(error)) ?? errors[0];
+      if (errors.length > 0) throw errors.find((error) => !isKnownWithoutEffect(error)) ?? errors[0];
       left = left.filter(({ id }) => !sent.has(id));
       return left.length === 0 || undefined;
     }).catch((error: unknown) => {

@@ -112,7 +112,7 @@ export class ReplaySource {
    */
   async readNextItems(endpoint: EndpointDocument, limit: number): Promise<ReplayPage> {
     const found: FoundItem[] = [];
-    await this.readAhead(endpoint);
+    await this.readNextDeliveries(endpoint);
     while (found.length < limit) {
       const [delivery] = this.deliveries.read;
       const [event] = this.events.read;
@@ -167,7 +167,7 @@ export class ReplaySource {
     return [this.deliveries, this.events].every(({ read, next }) => read.length === 0 && next === null);
   }
 
-  private async readAhead(endpoint: EndpointDocument): Promise<void> {
+  private async readNextDeliveries(endpoint: EndpointDocument): Promise<void> {
     const { deliveries, events } = this;
     await Promise.all([
       deliveries.read.length === 0 && deliveries.next !== null && this.readDeliveries(deliveries.next),
@@ -178,7 +178,7 @@ export class ReplaySource {
   private async readDeliveries(after: readonly [string, string] | undefined): Promise<void> {
     const { replay, deliveries } = this;
     const { endpoint_id, since, until, delivery_ids } = replay;
-    if (delivery_ids !== undefined) return this.readSelected(delivery_ids, after);
+    if (delivery_ids !== undefined) return this.readSelectedDeliveries(delivery_ids, after);
     const filter = {
       endpoint_id,
       statuses: listRecordedStatuses(replay.statuses),
@@ -193,7 +193,10 @@ export class ReplaySource {
   }
 
   /** Reads the deliveries that the replay selects by id, which are few enough for one read. */
-  private async readSelected(ids: readonly string[], after: readonly [string, string] | undefined): Promise<void> {
+  private async readSelectedDeliveries(
+    ids: readonly string[],
+    after: readonly [string, string] | undefined,
+  ): Promise<void> {
     const { endpoint_id, since, until } = this.replay;
     const statuses: readonly string[] = listRecordedStatuses(this.replay.statuses);
     const named = (await this.dependencies.queries.findByIds(this.replay, ids)).filter(

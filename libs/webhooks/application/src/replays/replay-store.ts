@@ -152,7 +152,7 @@ export class ReplayStore {
   }
 
   /** Returns the running replay of the endpoint. */
-  async findRunning(endpointId: string): Promise<ReplayDocument | undefined> {
+  async findRunningReplay(endpointId: string): Promise<ReplayDocument | undefined> {
     const [running] = await this.documents.find({ filter: { running_for: endpointId }, limit: 1 });
     return running;
   }
@@ -190,7 +190,7 @@ export class ReplayStore {
   /** Cancels the running replay of a deleted endpoint. */
   async cancelRunning(endpointId: string, at: Timestamp): Promise<void> {
     for (;;) {
-      const running = await this.findRunning(endpointId);
+      const running = await this.findRunningReplay(endpointId);
       if (running === undefined) return;
       const written = setIndexFields({ ...cancelReplay(running, at), revision: running.revision + 1 });
       if (await this.documents.replace(written, { revision: running.revision })) return;
@@ -228,7 +228,7 @@ export class ReplayStore {
   }
 
   /** Deletes replays that ended before this time. A replay that was resumed after the page was read is kept. */
-  async deleteEnded(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void> {
+  async deleteEndedReplays(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void> {
     let last: ReplayDocument | undefined;
     while (!ending.aborted) {
       last = await pace.runThenRest(() => this.sweepPage(before, last), ending);

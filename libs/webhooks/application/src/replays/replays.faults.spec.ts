@@ -48,7 +48,7 @@ describe('in the middle of a replay', () => {
   /** Starts a replay of missed events, and waits until some deliveries are in progress at the gate. */
   const begin = async (
     beforeGate = 50,
-    at: (request: ReceivedRequest) => FakeAnswer = (request) => stage.receivers.answerOk(request),
+    at: (request: ReceivedRequest) => FakeAnswer = (request) => stage.receivers.respondWithOk(request),
   ) => {
     stage.receivers.respondWith(URL_A, async (request) => {
       if (sent().length > beforeGate) await gate.promise;
@@ -60,7 +60,7 @@ describe('in the middle of a replay', () => {
   /** The attempts in progress end; then another endpoint receives a hundred events, one after the other. */
   const workGoesOn = async (api = webhooks) => {
     gate.resolve();
-    await eventually(() => expect(api.metrics.getValue('webhook_attempts_in_flight')).toBe(0));
+    await eventually(() => expect(api.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(0));
     for (let n = 0; n < 100; n += 1) {
       // Not of the types that the replay's endpoint subscribes to.
       const event = stage.addEvent();
@@ -147,7 +147,7 @@ describe('in the middle of a replay', () => {
   test('endpoint answers 410: it is disabled, and the replay continues once it is enabled', async () => {
     let gone: string | undefined;
     await begin(50, (request) => {
-      if (gone !== undefined || sent().length <= 50) return stage.receivers.answerOk(request);
+      if (gone !== undefined || sent().length <= 50) return stage.receivers.respondWithOk(request);
       [gone] = idsOf([request]);
       return createAnswer(410);
     });

@@ -210,7 +210,7 @@ class ReplayRun {
     this.stage.receivers.respondWith(url, (request) => {
       const id = request.headers['service-event-id'] ?? '';
       const attempts = this.arrived.filter((one) => one === id).length;
-      return attempts > (this.refusals.get(id) ?? -1) ? this.stage.receivers.answerOk(request) : createAnswer(500);
+      return attempts > (this.refusals.get(id) ?? -1) ? this.stage.receivers.respondWithOk(request) : createAnswer(500);
     });
   }
 

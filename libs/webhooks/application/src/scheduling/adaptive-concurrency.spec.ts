@@ -133,7 +133,7 @@ describe('concurrency of an endpoint’s attempts', () => {
     expect(subject.getUnsavedHealth(MINUTE)).toMatchObject({ failing_since: '1970-01-01T00:00:00.000Z' });
     const save = (now: number) => {
       const state = subject.getUnsavedHealth(now);
-      if (state !== undefined) subject.markSaved(state);
+      if (state !== undefined) subject.markHealthSaved(state);
       return state;
     };
     save(MINUTE);

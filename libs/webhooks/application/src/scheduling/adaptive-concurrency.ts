@@ -31,7 +31,7 @@ interface FailuresSinceSuccess extends ConsecutiveFailures {
 const NO_FAILURES = { since: Infinity, first: null, reportAt: null, isReported: false };
 
 /** Concurrent attempts until the first success. */
-const UNTRIED_CONCURRENCY = 4;
+const INITIAL_CONCURRENCY = 4;
 /** Concurrent attempts while the circuit is open. */
 const PROBE_CONCURRENCY = 2;
 /**
@@ -111,7 +111,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     this.#recoveringSince = this.parseStoredTime(stored?.recovering_since, now);
     const isUnwell = this.#failures !== null || this.#recoveringSince !== null;
     this.#allowed =
-      this.#heldUntil > -Infinity ? 1 : Math.min(isUnwell ? PROBE_CONCURRENCY : UNTRIED_CONCURRENCY, limit);
+      this.#heldUntil > -Infinity ? 1 : Math.min(isUnwell ? PROBE_CONCURRENCY : INITIAL_CONCURRENCY, limit);
     this.#circuit = isUnwell ? 'open' : 'untried';
     this.#savedHealth = JSON.stringify(this.captureHealth(Infinity));
   }
@@ -191,7 +191,7 @@ export class AdaptiveConcurrency implements ConcurrencyState {
     return JSON.stringify(health) === this.#savedHealth ? undefined : health;
   }
 
-  markSaved(health: EndpointHealth): void {
+  markHealthSaved(health: EndpointHealth): void {
     this.#savedHealth = JSON.stringify(health);
   }
 
@@ -244,10 +244,10 @@ export class AdaptiveConcurrency implements ConcurrencyState {
   }
 
   private parseStoredTime(at: Timestamp | null | undefined, latest: number): number | null {
-    return at ? Math.min(this.time.fromStored(Date.parse(at)), latest) : null;
+    return at ? Math.min(this.time.fromStoredTime(Date.parse(at)), latest) : null;
   }
 
   private toStoredTime(at: number | null): Timestamp | null {
-    return at === null ? null : new Date(this.time.toStored(at)).toISOString();
+    return at === null ? null : new Date(this.time.toStoredTime(at)).toISOString();
   }
 }

@@ -41,7 +41,7 @@ function replay(id = 'rpl_1', wantsMore = true): RunningReplay & { rereads: numb
   return {
     id,
     rereads: 0,
-    wantsMore: () => wantsMore,
+    needsMoreDeliveries: () => wantsMore,
     getNextStoreTime: () => undefined,
     takeDeliveries: () => Promise.resolve(true),
     recordAttempt: () => undefined,
@@ -212,7 +212,7 @@ describe('an attempt', () => {
   test('waits after a local fault', () => {
     const state = serving();
     expect(state.blockedUntil).toBe(-Infinity);
-    state.blockUntil(5_000);
+    state.blockAttemptsUntil(5_000);
     expect(state.blockedUntil).toBe(5_000);
   });
 });
@@ -322,27 +322,27 @@ describe('disabling after a 410', () => {
 
 describe('reporting failures', () => {
   test('is due an hour after the first failure, until the report is made', () => {
-    expect(serving().reportDueAt(HOUR)).toBe(Infinity);
-    expect(serving(SUCCESS).reportDueAt(HOUR)).toBe(Infinity);
-    expect(opening().reportDueAt(HOUR)).toBe(Infinity);
+    expect(serving().getNextReportTime(HOUR)).toBe(Infinity);
+    expect(serving(SUCCESS).getNextReportTime(HOUR)).toBe(Infinity);
+    expect(opening().getNextReportTime(HOUR)).toBe(Infinity);
     const state = serving(FAILURE);
-    expect(state.reportDueAt(HOUR)).toBe(HOUR);
+    expect(state.getNextReportTime(HOUR)).toBe(HOUR);
     state.beginReporting();
-    expect(state.reportDueAt(HOUR)).toBe(Infinity);
+    expect(state.getNextReportTime(HOUR)).toBe(Infinity);
     const report = state.createFailingReport(HOUR);
     expect(report).toMatchObject({ endpoint: ENDPOINT, since: 0, at: HOUR, reason: ERROR });
     if (report !== undefined) state.recordFailureReport(report, false);
     expect(state.createFailingReport(2 * HOUR)).toMatchObject({ at: HOUR });
     if (report !== undefined) state.recordFailureReport(report, true);
     state.endReporting();
-    expect(state.reportDueAt(HOUR)).toBe(Infinity);
+    expect(state.getNextReportTime(HOUR)).toBe(Infinity);
   });
 
   test('is due again if it ended without a report', () => {
     const state = serving(FAILURE);
     state.beginReporting();
     state.endReporting();
-    expect(state.reportDueAt(HOUR)).toBe(HOUR);
+    expect(state.getNextReportTime(HOUR)).toBe(HOUR);
   });
 
   test('is not due after a success, or for an unknown URL', () => {
@@ -360,7 +360,7 @@ describe('reporting failures', () => {
     state.recordOutcome(MOVED, FAILURE, 0, 0);
     expect(state.isForCurrentUrl(report)).toBe(false);
     state.recordFailureReport(report, true);
-    expect(state.reportDueAt(HOUR)).toBe(HOUR);
+    expect(state.getNextReportTime(HOUR)).toBe(HOUR);
   });
 
   test('runs once at a time', () => {
@@ -377,18 +377,18 @@ describe('a replay', () => {
   test('takes deliveries once at a time, while it wants more', () => {
     const running = replay();
     const state = replaying(running);
-    expect([state.wantsReplay(0), state.isIdle]).toEqual([true, false]);
+    expect([state.hasReplayToContinue(0), state.isIdle]).toEqual([true, false]);
     expect(state.beginReplaying()).toBe(running);
-    expect(state.wantsReplay(0)).toBe(false);
+    expect(state.hasReplayToContinue(0)).toBe(false);
     expect(() => state.beginReplaying()).toThrow(IllegalTransition);
     state.endReplaying();
-    expect(state.wantsReplay(0)).toBe(true);
+    expect(state.hasReplayToContinue(0)).toBe(true);
     expect(() => state.endReplaying()).toThrow(IllegalTransition);
-    expect(replaying(replay('rpl_1', false)).wantsReplay(0)).toBe(false);
+    expect(replaying(replay('rpl_1', false)).hasReplayToContinue(0)).toBe(false);
   });
 
   test('never takes without a replay', () => {
-    expect(serving().wantsReplay(0)).toBe(false);
+    expect(serving().hasReplayToContinue(0)).toBe(false);
     expect(() => serving().beginReplaying()).toThrow(IllegalTransition);
   });
 

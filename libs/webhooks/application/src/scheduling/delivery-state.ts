@@ -49,7 +49,7 @@ export class IllegalTransition extends Error {
 export interface RunningReplay {
   readonly id: string;
   /** Returns true if the replay should take more deliveries now. */
-  wantsMore(now: number): boolean;
+  needsMoreDeliveries(now: number): boolean;
   /** Returns the time at which the replay may take its next deliveries, if no attempt ends before. */
   getNextStoreTime(now: number): number | undefined;
   /**
@@ -169,7 +169,7 @@ export class DeliveryState {
     return of && health && { of, health, url_revision: this.document.url_revision };
   }
   markHealthSaved({ of, health }: UnsavedHealth): void {
-    of.markSaved(health);
+    of.markHealthSaved(health);
   }
 
   get attempting(): number {
@@ -227,7 +227,7 @@ export class DeliveryState {
     this.#takenEarly.delete(id);
   }
 
-  blockUntil(until: number): void {
+  blockAttemptsUntil(until: number): void {
     this.#blockedUntil = until;
   }
 
@@ -255,13 +255,13 @@ export class DeliveryState {
   /**
    * Returns the time at which the endpoint's failures are to be reported; Infinity if nothing is to be reported.
    */
-  reportDueAt(afterMs: number): number {
+  getNextReportTime(afterMs: number): number {
     const failures = this.#concurrency?.failures ?? null;
     if (failures === null || failures.isReported || failures.reason === null) return Infinity;
     if (this.#tasks.has('reporting')) return Infinity;
     const { time } = this;
-    const stored = { since: time.toStored(failures.since), latest: time.toStored(failures.latest) };
-    return time.fromStored(getFailureReportTime(stored, this.document.pauses, afterMs));
+    const stored = { since: time.toStoredTime(failures.since), latest: time.toStoredTime(failures.latest) };
+    return time.fromStoredTime(getFailureReportTime(stored, this.document.pauses, afterMs));
   }
   beginReporting(): void {
     this.#beginTask('reporting');
@@ -287,8 +287,8 @@ export class DeliveryState {
   get replay(): RunningReplay | undefined {
     return this.#replay;
   }
-  wantsReplay(now: number): boolean {
-    return !this.#tasks.has('replaying') && this.#replay?.wantsMore(now) === true;
+  hasReplayToContinue(now: number): boolean {
+    return !this.#tasks.has('replaying') && this.#replay?.needsMoreDeliveries(now) === true;
   }
   /** Marks the running replay as taking its next deliveries, and returns the replay. */
   beginReplaying(): RunningReplay {

@@ -93,7 +93,7 @@ function delivery(id: string, fields: Partial<DeliveryDocument> = {}): DeliveryD
 
 const replay = (id: string): RunningReplay => ({
   id,
-  wantsMore: () => false,
+  needsMoreDeliveries: () => false,
   getNextStoreTime: () => undefined,
   takeDeliveries: () => Promise.resolve(true),
   recordAttempt: () => undefined,
@@ -240,7 +240,7 @@ describe('an endpoint that this process owns', () => {
     endpoint.addDelivery(newer, 0, endpoint.room);
     expect([endpoint.waiting, endpoint.takeDelivery(START)]).toEqual([0, undefined]);
     expect(endpoint.completeAttempt(taken.id, { ...taken, revision: 2 }, 0, endpoint.room)).toBe(true);
-    expect([endpoint.waiting, endpoint.wantsRefill(endpoint.room)]).toEqual([0, true]);
+    expect([endpoint.waiting, endpoint.needsRefill(endpoint.room)]).toEqual([0, true]);
   });
 
   test('holds a delivery with attempts left again, unless the endpoint was dropped or deleted', () => {
@@ -309,12 +309,12 @@ describe('an endpoint that this process owns', () => {
     const reason = { code: 'timeout', message: '' };
     const opened = new OwnedEndpoint(ENDPOINT, lease(), true, TIMING);
     opened.state.setHealth({ id: 'whe_1', epoch: 1, ...stored, failing_reason: reason }, SETTINGS);
-    expect(opened.reportDueAt(3_600_000)).toBe(Infinity);
+    expect(opened.getNextReportTime(3_600_000)).toBe(Infinity);
     const left = delivery('dlv_1', { status: 'retrying', attempts_count: 1, next_attempt_at: timeAt(1) });
     opened.addDelivery(left, 0, opened.room);
-    expect(opened.reportDueAt(3_600_000)).toBe(START + 3_600_000);
+    expect(opened.getNextReportTime(3_600_000)).toBe(START + 3_600_000);
     opened.state.dropEndpoint();
-    expect(opened.reportDueAt(3_600_000)).toBe(Infinity);
+    expect(opened.getNextReportTime(3_600_000)).toBe(Infinity);
   });
 });
 

@@ -110,9 +110,9 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   }
 
   /** Returns the time at which the endpoint's failures are reported; Infinity if there is nothing to report. */
-  reportDueAt(afterMs: number): number {
+  getNextReportTime(afterMs: number): number {
     if (!this.isOwned) return Infinity;
-    const due = this.state.reportDueAt(afterMs);
+    const due = this.state.getNextReportTime(afterMs);
     if (due === Infinity || this.state.wasAttempted) return due;
     // Ignore failures that an earlier owner recorded if no failed delivery is left, because they may be over.
     return this.window.scheduled.hasItem(({ delivery }) => delivery.attempts_count > 0) ? due : Infinity;
@@ -148,7 +148,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   }
   get firstDueAt(): number | undefined {
     const first = this.window.scheduled.first;
-    return first && this.timing.time.fromStored(first.due);
+    return first && this.timing.time.fromStoredTime(first.due);
   }
 
   /** Adds a delivery that was just stored. Ignored while the delivery is in progress. */
@@ -176,8 +176,8 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     this.knownSteps = steps;
     this.window.emptyWindow();
   }
-  wantsRefill(room: number): boolean {
-    return this.window.wantsRefill(room);
+  needsRefill(room: number): boolean {
+    return this.window.needsRefill(room);
   }
   beginRefill(room: number): Refill {
     return this.window.beginRefill(room, this.state.underWay.size);
@@ -198,7 +198,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     if (this.window.express.hasItem(this.isDeliverable)) return blockedUntil;
     const first = this.window.scheduled.first;
     if (first === undefined || attempting >= concurrency.allowed || !isEnabled(this.endpoint)) return undefined;
-    const due = this.hasEarlyDelivery(first) ? -Infinity : this.timing.time.fromStored(first.due);
+    const due = this.hasEarlyDelivery(first) ? -Infinity : this.timing.time.fromStoredTime(first.due);
     return Math.max(due, concurrency.heldUntil, concurrency.restsUntil, blockedUntil);
   }
   canTakeDelivery(now: number): boolean {
@@ -211,10 +211,10 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     const { express, scheduled } = this.window;
     const isDue = (this.firstDueAt ?? now) <= now;
     const item =
-      express.takeMatching(this.isDeliverable) ??
-      (isDue ? scheduled.takeFirst() : scheduled.takeMatching(this.canGoEarly));
+      express.takeFirstMatching(this.isDeliverable) ??
+      (isDue ? scheduled.takeFirst() : scheduled.takeFirstMatching(this.canGoEarly));
     if (item === undefined) return undefined;
-    const isEarly = this.timing.time.fromStored(item.due) > now && this.failedBeforeRecovery(item);
+    const isEarly = this.timing.time.fromStoredTime(item.due) > now && this.failedBeforeRecovery(item);
     this.state.beginAttempt(item.id, isEarly, now);
     return item;
   }
@@ -228,7 +228,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     this.state.endAttempt(id);
     this.window.recordChange(id);
     this.state.replay?.recordAttempt(id, after);
-    if (!this.window.isNewest(id, after?.revision)) this.window.emptyWindow();
+    if (!this.window.isNewestForm(id, after?.revision)) this.window.emptyWindow();
     else if (after !== undefined && awaitsAttempt(after)) {
       if (this.endpoint.deleted) return false;
       if (!this.state.isDropped) this.window.addDelivery(toPending(after, knownAt), room);
@@ -243,12 +243,12 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
    */
   returnToWindow(item: PendingDelivery, isPayloadMissing: boolean, now: number): boolean {
     this.state.endAttempt(item.id);
-    if (!this.window.isNewest(item.id, item.delivery.revision)) {
+    if (!this.window.isNewestForm(item.id, item.delivery.revision)) {
       this.window.emptyWindow();
       return false;
     }
-    if (!isPayloadMissing) this.state.blockUntil(now + FAULT_PAUSE_MS);
-    const retryAt = this.timing.time.toStored(now + MISSING_PAYLOAD_RETRY_MS);
+    if (!isPayloadMissing) this.state.blockAttemptsUntil(now + FAULT_PAUSE_MS);
+    const retryAt = this.timing.time.toStoredTime(now + MISSING_PAYLOAD_RETRY_MS);
     this.window.putDeliveryBack(isPayloadMissing ? { ...item, due: retryAt, isDelayed: true } : item);
     return true;
   }
@@ -270,7 +270,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     if (delivery.sandbox || delivery.manual_at !== null) return true;
     const isUnchanged = pending?.delivery.revision === delivery.revision;
     const due = Math.min(this.dueTime(delivery), isUnchanged ? pending.due : Infinity);
-    return this.canGoEarly({ delivery }) || this.timing.time.fromStored(due) <= now;
+    return this.canGoEarly({ delivery }) || this.timing.time.fromStoredTime(due) <= now;
   }
 
   /**
@@ -279,7 +279,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
    * events go first. A time too far ahead comes from a clock that was ahead, and is replaced by an earlier time.
    */
   private readonly dueTime = (delivery: DeliveryDocument): number => {
-    const now = this.timing.time.toStored(this.timing.time.now());
+    const now = this.timing.time.toStoredTime(this.timing.time.now());
     const due = Math.min(createQueuePosition(delivery).due, now + this.getMaxWaitMs(delivery, now));
     const isUntried = delivery.attempts_count === 0 || isUntriedReplay(delivery);
     if (isUntried || getUrlRevision(delivery) === getUrlRevision(this.endpoint)) return due;
@@ -298,7 +298,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   }
 
   private parseStoredTime(at: Timestamp): number {
-    return this.timing.time.fromStored(Date.parse(at));
+    return this.timing.time.fromStoredTime(Date.parse(at));
   }
 
   /** Returns true if one of the first scheduled deliveries may be sent early. */

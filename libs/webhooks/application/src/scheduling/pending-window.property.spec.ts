@@ -87,7 +87,7 @@ class ShardOwner {
   /** The first delivery in memory, and the one expected; undefined while something is being read, or should be. */
   get first(): readonly [atHand: string | undefined, earliest: string | undefined] | undefined {
     if (this.delayed || this.room === 0 || this.reading !== undefined) return undefined;
-    if (this.window.wantsRefill(this.room)) return undefined;
+    if (this.window.needsRefill(this.room)) return undefined;
     const waiting = [...this.stored.values()].filter(({ id }) => !this.busy.has(id));
     const [earliest] = waiting.map(createQueuePosition).sort((one, other) => (isPositionAfter(one, other) ? 1 : -1));
     return [this.window.scheduled.first?.id, earliest?.id];
@@ -104,7 +104,7 @@ class ShardOwner {
   }
 
   private beginReading(): void {
-    if (this.reading === undefined && this.window.wantsRefill(this.room)) {
+    if (this.reading === undefined && this.window.needsRefill(this.room)) {
       this.reading = { refill: this.window.beginRefill(this.room), content: undefined };
     }
   }

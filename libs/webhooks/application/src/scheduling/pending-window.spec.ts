@@ -26,7 +26,7 @@ class Disk {
   }
 
   fill(window: PendingWindow, room = ROOM): void {
-    while (window.wantsRefill(room)) this.answer(window, window.beginRefill(room));
+    while (window.needsRefill(room)) this.answer(window, window.beginRefill(room));
   }
 
   answer(window: PendingWindow, refill: ReturnType<PendingWindow['beginRefill']>): void {
@@ -66,7 +66,7 @@ describe('a pending window', () => {
     disk.put(10);
     window.addDelivery(waiting(10), ROOM);
     window.addRefill(refill, content, nobody, 0);
-    expect(window.wantsRefill(ROOM)).toBe(false);
+    expect(window.needsRefill(ROOM)).toBe(false);
     expect(drain(window)).toEqual([10, 50, 60, 70, 80]);
   });
 
@@ -74,7 +74,7 @@ describe('a pending window', () => {
     const window = new PendingWindow(true);
     window.addDelivery(waiting(2), ROOM);
     window.addDelivery(waiting(1), ROOM);
-    expect(window.wantsRefill(ROOM)).toBe(false);
+    expect(window.needsRefill(ROOM)).toBe(false);
     expect(drain(window)).toEqual([1, 2]);
     expect(window.isComplete).toBe(true);
   });
@@ -109,7 +109,7 @@ describe('a pending window', () => {
     const [window, disk] = [new PendingWindow(false), new Disk()];
     disk.put(...Array.from({ length: 2_000 }, (_, n) => n));
     const read: number[] = [];
-    while (window.wantsRefill(1_000)) {
+    while (window.needsRefill(1_000)) {
       const refill = window.beginRefill(1_000);
       read.push(refill.limit);
       disk.answer(window, refill);
@@ -150,12 +150,12 @@ describe('a pending window', () => {
     const read = { scheduled: [retried], express: [] };
     window.addRefill(window.beginRefill(ROOM), read, new Set([attempted.id]), 0);
     expect(window.scheduled.size).toBe(0);
-    expect([window.isNewest(attempted.id, attempted.revision), window.isNewest(attempted.id, 1)]).toEqual([
+    expect([window.isNewestForm(attempted.id, attempted.revision), window.isNewestForm(attempted.id, 1)]).toEqual([
       false,
       true,
     ]);
     window.skipDelivery(attempted);
-    expect(window.isNewest(attempted.id, retried.revision)).toBe(true);
+    expect(window.isNewestForm(attempted.id, retried.revision)).toBe(true);
   });
 
   test('ignores deliveries of a page that an attempt has changed since', () => {
@@ -180,7 +180,7 @@ describe('a pending window', () => {
     window.addDelivery(waiting(1), ROOM);
     window.addRefill(refill, { scheduled: [], express: [] }, new Set([delivery(1).id]), 0);
     expect([window.scheduled.size, window.isComplete]).toEqual([0, true]);
-    expect(window.isNewest(delivery(1).id, delivery(1).revision + 1)).toBe(true);
+    expect(window.isNewestForm(delivery(1).id, delivery(1).revision + 1)).toBe(true);
   });
 
   test('drops a page that no longer continues the window', () => {
@@ -237,8 +237,8 @@ describe('a pending window', () => {
     const refill = window.beginRefill(ROOM);
     for (let n = 0; n < 150; n += 1) window.addDelivery(toPending(toDocument(requestRetry(delivery(n), 'x')), 0), ROOM);
     window.addRefill(refill, { scheduled: [], express: [] }, nobody, 0);
-    window.express.removeAll();
-    expect(window.wantsRefill(0)).toBe(true);
+    window.express.removeAllItems();
+    expect(window.needsRefill(0)).toBe(true);
   });
 
   test('reads past the express deliveries that are being attempted, and does not read those again', () => {
@@ -250,10 +250,10 @@ describe('a pending window', () => {
       window.addRefill(refill, { scheduled: [], express: stored.slice(0, refill.expressLimit) }, attempted, 0);
     };
     read(requested.slice(0, 100));
-    expect([window.express.size, window.wantsRefill(ROOM)]).toEqual([0, false]);
+    expect([window.express.size, window.needsRefill(ROOM)]).toEqual([0, false]);
     window.emptyWindow();
     read(requested);
-    expect([window.express.size, window.wantsRefill(ROOM)]).toEqual([50, false]);
+    expect([window.express.size, window.needsRefill(ROOM)]).toEqual([50, false]);
   });
 
   test('holds express deliveries apart, up to a bound', () => {
@@ -261,9 +261,9 @@ describe('a pending window', () => {
     for (let n = 0; n < 150; n += 1) window.addDelivery(toPending(toDocument(requestRetry(delivery(n), 'x')), 0), ROOM);
     expect(window.scheduled.size).toBe(0);
     expect(window.express.size).toBe(100);
-    expect(window.wantsRefill(ROOM)).toBe(false);
-    window.express.removeAll();
-    expect(window.wantsRefill(ROOM)).toBe(true);
+    expect(window.needsRefill(ROOM)).toBe(false);
+    window.express.removeAllItems();
+    expect(window.needsRefill(ROOM)).toBe(true);
   });
 
   test('holds each delivery once, in its newest form, in whatever order the forms come', () => {

@@ -92,12 +92,12 @@ export class PendingWindow {
    * @param room maximum number of scheduled deliveries to hold
    */
   addDelivery(given: PendingDelivery, room: number): void {
-    const item = this.takeNewest({ ...given, due: this.dueOf(given.delivery) });
+    const item = this.removeAndReturnNewest({ ...given, due: this.dueOf(given.delivery) });
     if (isExpress(item)) this.addExpressDelivery(item);
-    else if (isPositionAfter(item, this.horizon)) this.addMissed(item);
+    else if (isPositionAfter(item, this.horizon)) this.addMissedDelivery(item);
     else {
       this.scheduled.addItem(item);
-      if (this.scheduled.size > room) this.horizon = evictLast(this.scheduled);
+      if (this.scheduled.size > room) this.horizon = evictLastDelivery(this.scheduled);
     }
   }
 
@@ -121,7 +121,7 @@ export class PendingWindow {
    * Returns true if the delivery's form after its attempt is the newest one known. If not, the window must be read
    * again, because it lacks the newest form.
    */
-  isNewest(id: string, revision = 0): boolean {
+  isNewestForm(id: string, revision = 0): boolean {
     const passedOver = this.passedOver.get(id);
     this.passedOver.delete(id);
     return passedOver === undefined || passedOver <= revision;
@@ -134,16 +134,16 @@ export class PendingWindow {
 
   /** Empties the window. All deliveries are stored and are read again. */
   emptyWindow(): void {
-    this.scheduled.removeAll();
-    this.express.removeAll();
+    this.scheduled.removeAllItems();
+    this.express.removeAllItems();
     this.horizon = QUEUE_START_POSITION;
     this.isExpressRead = false;
     this.refill = undefined;
   }
 
   /** Returns true if the store has more pending deliveries and the window has capacity. */
-  wantsRefill(room: number): boolean {
-    return this.refill === undefined && (this.needsScheduled(room) || this.needsExpress());
+  needsRefill(room: number): boolean {
+    return this.refill === undefined && (this.needsScheduledDeliveries(room) || this.needsExpressDeliveries());
   }
 
   /**
@@ -153,12 +153,12 @@ export class PendingWindow {
    * window empty and be read again and again
    */
   beginRefill(room: number, underWay = 0): Refill {
-    const after = this.needsScheduled(room) ? this.horizon : undefined;
+    const after = this.needsScheduledDeliveries(room) ? this.horizon : undefined;
     const limit = Math.max(1, Math.min(MAX_REFILL_SIZE, room - this.scheduled.size));
     this.refill = {
       after,
       limit,
-      expressLimit: this.needsExpress() ? MAX_EXPRESS_SIZE + underWay : 0,
+      expressLimit: this.needsExpressDeliveries() ? MAX_EXPRESS_SIZE + underWay : 0,
       missed: new PriorityQueue(),
       end: QUEUE_END_POSITION,
       missedExpress: false,
@@ -208,22 +208,22 @@ export class PendingWindow {
     this.horizon = end;
   }
 
-  private needsScheduled(room: number): boolean {
+  private needsScheduledDeliveries(room: number): boolean {
     return this.horizon !== QUEUE_END_POSITION && room > 0 && this.scheduled.size <= room / 2;
   }
 
-  private needsExpress(): boolean {
+  private needsExpressDeliveries(): boolean {
     return !this.isExpressRead && this.express.size === 0;
   }
 
   private holdDelivery(item: PendingDelivery): void {
-    const newest = this.takeNewest(item);
+    const newest = this.removeAndReturnNewest(item);
     (isExpress(newest) ? this.express : this.scheduled).addItem(newest);
   }
 
   /** Removes a delivery from memory. Returns the newer of the removed and the given form. */
-  private takeNewest(item: PendingDelivery): PendingDelivery {
-    return pickNewest(item, this.scheduled.removeById(item.id), this.express.removeById(item.id));
+  private removeAndReturnNewest(item: PendingDelivery): PendingDelivery {
+    return pickNewestForm(item, this.scheduled.removeById(item.id), this.express.removeById(item.id));
   }
 
   private addExpressDelivery(item: PendingDelivery): void {
@@ -233,13 +233,13 @@ export class PendingWindow {
     if (this.refill !== undefined) this.refill.missedExpress = true;
   }
 
-  private addMissed(given: PendingDelivery): void {
+  private addMissedDelivery(given: PendingDelivery): void {
     const { refill } = this;
     if (refill === undefined) return;
-    const item = pickNewest(given, refill.missed.removeById(given.id));
+    const item = pickNewestForm(given, refill.missed.removeById(given.id));
     if (isPositionAfter(item, refill.end)) return;
     refill.missed.addItem(item);
-    if (refill.missed.size > refill.limit) refill.end = evictLast(refill.missed);
+    if (refill.missed.size > refill.limit) refill.end = evictLastDelivery(refill.missed);
   }
 }
 
@@ -248,7 +248,7 @@ function isExpress({ delivery }: PendingDelivery): boolean {
 }
 
 /** Returns the newest of several forms of one delivery; the given form if none is newer. */
-function pickNewest(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]): PendingDelivery {
+function pickNewestForm(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]): PendingDelivery {
   return others.reduce<PendingDelivery>(
     (newest, other) => (other !== undefined && other.delivery.revision > newest.delivery.revision ? other : newest),
     given,
@@ -256,7 +256,7 @@ function pickNewest(given: PendingDelivery, ...others: readonly (PendingDelivery
 }
 
 /** Removes the last delivery, which stays on disk. Returns the position up to which the list is complete. */
-function evictLast(list: PriorityQueue): QueuePosition {
+function evictLastDelivery(list: PriorityQueue): QueuePosition {
   const dropped = list.takeLast();
   const { due, id } = list.last ?? QUEUE_START_POSITION;
   if (dropped === undefined) return { due, id };
@@ -311,21 +311,21 @@ class PriorityQueue {
   }
 
   /** Removes and returns the first delivery for which the predicate holds. */
-  takeMatching(isWanted: (item: PendingDelivery) => boolean): PendingDelivery | undefined {
+  takeFirstMatching(isWanted: (item: PendingDelivery) => boolean): PendingDelivery | undefined {
     const index = this.items.findIndex(isWanted);
     return index < 0 ? undefined : this.removeId(this.items.splice(index, 1)[0]);
   }
 
   /** Removes and returns the delivery with this id. */
   removeById(id: string): PendingDelivery | undefined {
-    return this.ids.has(id) ? this.takeMatching((item) => item.id === id) : undefined;
+    return this.ids.has(id) ? this.takeFirstMatching((item) => item.id === id) : undefined;
   }
 
   hasItem(isWanted: (item: PendingDelivery) => boolean): boolean {
     return this.items.some(isWanted);
   }
 
-  removeAll(): void {
+  removeAllItems(): void {
     this.items = [];
     this.ids.clear();
   }

@@ -19,7 +19,7 @@ describe('steady time', () => {
     expect([time.now(), time.steps]).toEqual([1_000_000, 0]);
     wall += step;
     expect([time.now(), time.steps]).toEqual([1_000_000, 1]);
-    expect([time.toStored(1_000_000), time.fromStored(wall)]).toEqual([wall, 1_000_000]);
+    expect([time.toStoredTime(1_000_000), time.fromStoredTime(wall)]).toEqual([wall, 1_000_000]);
     wall += 10;
     elapsed += 10;
     expect([time.now(), time.steps]).toEqual([1_000_010, 1]);
@@ -27,8 +27,8 @@ describe('steady time', () => {
 
   test('follows the wall clock while it is corrected gradually', () => {
     wall += 499;
-    expect([time.now(), time.steps, time.toStored(7)]).toEqual([1_000_499, 0, 7]);
+    expect([time.now(), time.steps, time.toStoredTime(7)]).toEqual([1_000_499, 0, 7]);
     wall += 1;
-    expect([time.now(), time.steps, time.toStored(7)]).toEqual([1_000_000, 1, 507]);
+    expect([time.now(), time.steps, time.toStoredTime(7)]).toEqual([1_000_000, 1, 507]);
   });
 });

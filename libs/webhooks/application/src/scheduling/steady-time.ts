@@ -11,9 +11,9 @@ export interface ProcessTime {
   /** Number of steps of the wall clock so far. */
   readonly steps: number;
   /** Converts a time of this process to a stored time, which is a time of the wall clock. */
-  toStored(at: number): number;
+  toStoredTime(at: number): number;
   /** Converts a stored time to a time of this process. */
-  fromStored(at: number): number;
+  fromStoredTime(at: number): number;
 }
 
 /**
@@ -48,11 +48,11 @@ export class SteadyTime implements ProcessTime {
     return wall - this.#aheadMs;
   }
 
-  toStored(at: number): number {
+  toStoredTime(at: number): number {
     return at + this.#aheadMs;
   }
 
-  fromStored(at: number): number {
+  fromStoredTime(at: number): number {
     return at - this.#aheadMs;
   }
 }

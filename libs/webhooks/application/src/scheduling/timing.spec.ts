@@ -136,20 +136,20 @@ describe('pacing', () => {
   /** Number of attempts that the spare time allows. */
   const attempts = () => {
     let count = 0;
-    while (spare.trySpend(ATTEMPT_COST_MS, { ...time })) count += 1;
+    while (spare.trySpendTime(ATTEMPT_COST_MS, { ...time })) count += 1;
     return count;
   };
 
   describe('spare time', () => {
     test('allows a few attempts at first', () => {
       expect(attempts()).toBe(10);
-      expect(spare.isEnoughForAttempt({ ...time })).toBe(false);
+      expect(spare.hasTimeForAttempt({ ...time })).toBe(false);
     });
 
     test('increases while the loop is idle', () => {
       attempts();
       loop(10, 10);
-      expect(spare.isEnoughForAttempt({ ...time })).toBe(true);
+      expect(spare.hasTimeForAttempt({ ...time })).toBe(true);
       expect(attempts()).toBe(5);
     });
 
@@ -173,18 +173,18 @@ describe('pacing', () => {
       attempts();
       for (let n = 1; n <= 200; n += 1) {
         loop(0.01, 0.01);
-        expect(spare.isEnoughForAttempt({ ...time })).toBe(n * 0.0105 >= ATTEMPT_COST_MS);
+        expect(spare.hasTimeForAttempt({ ...time })).toBe(n * 0.0105 >= ATTEMPT_COST_MS);
       }
     });
 
     test('is paid off first if more was spent than available', () => {
       attempts();
       loop(2, 2);
-      expect(spare.trySpend(6, { ...time })).toBe(true);
+      expect(spare.trySpendTime(6, { ...time })).toBe(true);
       loop(5, 5);
-      expect(spare.isEnoughForAttempt({ ...time })).toBe(false);
+      expect(spare.hasTimeForAttempt({ ...time })).toBe(false);
       loop(1, 1);
-      expect(spare.isEnoughForAttempt({ ...time })).toBe(true);
+      expect(spare.hasTimeForAttempt({ ...time })).toBe(true);
     });
   });
 
@@ -197,7 +197,7 @@ describe('pacing', () => {
       const pacing = new SpareTimePacing<DelayableEndpoint>({ ...time });
       while (pacing.mayBeginAttempt(endpoint('wsp_0'), { ...time }));
       pacing.removeEndpoint(endpoint('wsp_0'));
-      expect(pacing.takeNextWaiting({ ...time })).toBeUndefined();
+      expect(pacing.takeNextWaitingEndpoint({ ...time })).toBeUndefined();
       return pacing;
     };
 
@@ -220,16 +220,23 @@ describe('pacing', () => {
     test('returns waiting endpoints, workspace by workspace, as soon as there is spare time', () => {
       const pacing = new SpareTimePacing<DelayableEndpoint>({ ...time });
       while (pacing.admitsReplay(endpoint('wsp_0'), { ...time }));
-      for (let one = pacing.takeNextWaiting(loopWith(6)); one !== undefined; one = pacing.takeNextWaiting({ ...time }));
+      for (
+        let one = pacing.takeNextWaitingEndpoint(loopWith(6));
+        one !== undefined;
+        one = pacing.takeNextWaitingEndpoint({ ...time })
+      );
       const [first, second, other] = [endpoint('wsp_1'), endpoint('wsp_1'), endpoint('wsp_2')];
       while (pacing.mayBeginAttempt(first, { ...time }));
       expect(pacing.admitsReplay(second, { ...time })).toBe(false);
       expect(pacing.mayBeginAttempt(other, { ...time })).toBe(false);
-      expect([pacing.isAwaited, pacing.takeNextWaiting({ ...time })]).toEqual([true, undefined]);
+      expect([pacing.isAwaited, pacing.takeNextWaitingEndpoint({ ...time })]).toEqual([true, undefined]);
       loop(20, 20);
-      expect([pacing.takeNextWaiting({ ...time }), pacing.takeNextWaiting({ ...time })]).toEqual([first, other]);
+      expect([pacing.takeNextWaitingEndpoint({ ...time }), pacing.takeNextWaitingEndpoint({ ...time })]).toEqual([
+        first,
+        other,
+      ]);
       pacing.removeEndpoint(second);
-      expect([pacing.takeNextWaiting({ ...time }), pacing.isAwaited]).toEqual([undefined, false]);
+      expect([pacing.takeNextWaitingEndpoint({ ...time }), pacing.isAwaited]).toEqual([undefined, false]);
     });
 
     function loopWith(ms: number) {

@@ -167,20 +167,20 @@ export class SpareTimePacing<E extends DelayableEndpoint> {
     return !this.waiting.isEmpty;
   }
 
-  /** Returns true if the endpoint's next attempt may begin now. If not, {@link takeNextWaiting} returns the endpoint later. */
+  /** Returns true if the endpoint's next attempt may begin now. If not, {@link takeNextWaitingEndpoint} returns the endpoint later. */
   mayBeginAttempt(endpoint: E, now: EventLoopTime): boolean {
     if (!endpoint.isPaced) return true;
-    return this.trySpend(endpoint, endpoint.isFailing ? PROBE_COST_MS : ATTEMPT_COST_MS, now);
+    return this.trySpendTime(endpoint, endpoint.isFailing ? PROBE_COST_MS : ATTEMPT_COST_MS, now);
   }
 
-  /** Returns true if the endpoint's replay may take deliveries now. If not, {@link takeNextWaiting} returns the endpoint later. */
+  /** Returns true if the endpoint's replay may take deliveries now. If not, {@link takeNextWaitingEndpoint} returns the endpoint later. */
   admitsReplay(endpoint: E, now: EventLoopTime): boolean {
-    return this.trySpend(endpoint, REPLAY_COST_MS, now);
+    return this.trySpendTime(endpoint, REPLAY_COST_MS, now);
   }
 
   /** Removes and returns the next waiting endpoint, if there is spare time. */
-  takeNextWaiting(now: EventLoopTime): E | undefined {
-    if (!this.spare.isEnoughForAttempt(now)) return undefined;
+  takeNextWaitingEndpoint(now: EventLoopTime): E | undefined {
+    if (!this.spare.hasTimeForAttempt(now)) return undefined;
     return this.waiting.takeNext(
       () => 1,
       () => 0,
@@ -191,8 +191,8 @@ export class SpareTimePacing<E extends DelayableEndpoint> {
     this.waiting.removeMember(endpoint.workspace, endpoint);
   }
 
-  private trySpend(endpoint: E, price: number, now: EventLoopTime): boolean {
-    if (this.spare.trySpend(price, now)) return true;
+  private trySpendTime(endpoint: E, price: number, now: EventLoopTime): boolean {
+    if (this.spare.trySpendTime(price, now)) return true;
     this.waiting.addMember(endpoint.workspace, endpoint);
     return false;
   }
@@ -201,18 +201,18 @@ export class SpareTimePacing<E extends DelayableEndpoint> {
 /** Share of time that counts as spare even if the event loop is never idle, so that no endpoint waits forever. */
 const MIN_SPARE_SHARE = 0.05;
 /** Most spare time saved, in milliseconds. If all of it is spent at once, other work waits for this time. */
-const MAX_SAVED_MS = 10 * ATTEMPT_COST_MS;
+const MAX_SPARE_TIME_MS = 10 * ATTEMPT_COST_MS;
 
 /** Spare time of the event loop: its idle time, and a small part of all time. */
 export class SpareTime {
-  private saved = MAX_SAVED_MS;
+  private saved = MAX_SPARE_TIME_MS;
 
   constructor(private known: EventLoopTime) {}
 
   /** Returns true if there is enough spare time for an attempt. */
-  isEnoughForAttempt(now: EventLoopTime): boolean {
+  hasTimeForAttempt(now: EventLoopTime): boolean {
     this.saved += now.idle - this.known.idle + MIN_SPARE_SHARE * (now.elapsed - this.known.elapsed);
-    this.saved = Math.min(MAX_SAVED_MS, this.saved);
+    this.saved = Math.min(MAX_SPARE_TIME_MS, this.saved);
     this.known = now;
     return this.saved >= ATTEMPT_COST_MS;
   }
@@ -221,8 +221,8 @@ export class SpareTime {
    * Spends this many milliseconds if there is enough spare time for an attempt. A higher price is paid off by future
    * spare time.
    */
-  trySpend(price: number, now: EventLoopTime): boolean {
-    if (!this.isEnoughForAttempt(now)) return false;
+  trySpendTime(price: number, now: EventLoopTime): boolean {
+    if (!this.hasTimeForAttempt(now)) return false;
     this.saved -= price;
     return true;
   }

@@ -61,12 +61,12 @@ export class HourRecounter {
     for (const request of found) {
       const lease = owned.get(request.shard);
       if (ending.aborted) return;
-      if (lease?.isHeld() === true && this.isStable(request)) await this.runRequest(request, lease, ending);
+      if (lease?.isHeld() === true && this.isRecountSettled(request)) await this.runRequest(request, lease, ending);
     }
     if (from === '' && this.after === undefined) this.forgetDeletedRecounts(found);
   }
 
-  private isStable({ id, token }: RecountDocument): boolean {
+  private isRecountSettled({ id, token }: RecountDocument): boolean {
     const { elapsed, settleMs } = this.dependencies;
     const known = this.unchanged.get(id);
     if (known?.token === token) return elapsed() - known.since >= settleMs;
@@ -102,7 +102,7 @@ export class HourRecounter {
     try {
       if (part === 'discards') open.replaceCounts({ discarded: await log.countDiscards(id, hour, ending) });
       else {
-        if (this.isBusy(open)) return false;
+        if (this.isHourInUse(open)) return false;
         const attempts = await log.countAttempts(id, hour, ending);
         // Repeat the recount if an attempt was stored during the read, because the log may lack it.
         if (open.counted !== counted || open.storing > 1) return false;
@@ -116,7 +116,7 @@ export class HourRecounter {
     return true;
   }
 
-  private isBusy({ storing, counted, usedAt, hour }: OpenHour): boolean {
+  private isHourInUse({ storing, counted, usedAt, hour }: OpenHour): boolean {
     if (storing > 1) return true;
     const { clock, elapsed, settleMs } = this.dependencies;
     const isOver = startOfNextHour(hour) <= clock().toISOString();

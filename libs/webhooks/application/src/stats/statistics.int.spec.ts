@@ -224,7 +224,7 @@ describe('statistics of an endpoint', () => {
     stage.receivers.respondWith(URL_A, () => createAnswer(410));
     await publish(1);
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.dead_lettered).toBe(1));
-    stage.receivers.respondWith(URL_A, (request) => stage.receivers.answerOk(request));
+    stage.receivers.respondWith(URL_A, (request) => stage.receivers.respondWithOk(request));
     await webhooks.endpoints.enable({ ...stage.createCommand(), endpoint_id: id });
     await webhooks.replays.create({ ...stage.createCommand(), endpoint_id: id, filter: {} });
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.succeeded).toBe(1));

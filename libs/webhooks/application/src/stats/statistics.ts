@@ -18,7 +18,7 @@ import {
 import { StatsKeeper, type StatsKeeperDependencies } from './stats-keeper.ts';
 
 const DAY_MS = 86_400_000;
-const MAX_DAYS = 30;
+const MAX_STATS_DAYS = 30;
 
 interface StatisticsDependencies {
   readonly endpoints: EndpointStore;
@@ -44,8 +44,8 @@ export class Statistics implements WebhookStatistics {
 function validatePeriod(since: string, until: string): readonly FieldError[] {
   const error = (message: string) => [{ param: 'since', code: 'invalid_value' as const, message }];
   if (since >= until) return error('Must be before `until`.');
-  const isLonger = Date.parse(until) - Date.parse(since) > MAX_DAYS * DAY_MS;
-  return isLonger ? error(`Must be at most ${MAX_DAYS} days before \`until\`.`) : [];
+  const isLonger = Date.parse(until) - Date.parse(since) > MAX_STATS_DAYS * DAY_MS;
+  return isLonger ? error(`Must be at most ${MAX_STATS_DAYS} days before \`until\`.`) : [];
 }
 
 /** Maximum number of hours in 30 days. One more than 720, because both ends may lie within an hour. */

@@ -30,7 +30,7 @@ describe('the statistics keeper', () => {
     running = [];
   });
   afterEach(async () => {
-    for (const { keeper } of running) await keeper.writeRemaining();
+    for (const { keeper } of running) await keeper.writeOpenHours();
     await engine.close();
     await folder.remove();
   });
@@ -117,7 +117,7 @@ describe('the statistics keeper', () => {
     const one = await owner(lease(1));
     const count = await one.keeper.startCounting({ id: ENDPOINT, lease: lease(1) }, AT);
     await store('dlv_1');
-    await one.keeper.writeRemaining();
+    await one.keeper.writeOpenHours();
     const next = await owner(lease(2));
     expect(await exact(next)).toMatchObject([{ attempts: { succeeded: 1 } }]);
     count(undefined);

@@ -71,7 +71,7 @@ export class StatsKeeper {
     this.running = this.runRounds();
   }
 
-  /** Stops the rounds. Call {@link writeRemaining} afterwards to write the counts. */
+  /** Stops the rounds. Call {@link writeOpenHours} afterwards to write the counts. */
   stopRounds(): void {
     this.stopping.abort();
   }
@@ -80,7 +80,7 @@ export class StatsKeeper {
    * Writes the counted attempts of all open hours. If a storage engine is unreachable, hours stay open, and the next
    * owner counts them again.
    */
-  async writeRemaining(): Promise<void> {
+  async writeOpenHours(): Promise<void> {
     this.stopRounds();
     await this.running;
     await Promise.allSettled([...this.open.values()].map((hour) => this.closeHour(hour)));

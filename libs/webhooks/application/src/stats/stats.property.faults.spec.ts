@@ -108,7 +108,7 @@ class CountingRun {
         this.now += 20 * MINUTE_MS;
         return;
       case 'hand over':
-        await owner.process.raceDeath(owner.statistics.keeper.writeRemaining());
+        await owner.process.resolveUnlessKilled(owner.statistics.keeper.writeOpenHours());
         await this.start(step.dieIn);
         return;
       case 'kill':
@@ -146,7 +146,7 @@ class CountingRun {
   async close(): Promise<void> {
     for (const owner of this.owners) {
       owner.statistics.keeper.stopRounds();
-      await owner.process.raceDeath(owner.statistics.keeper.writeRemaining());
+      await owner.process.resolveUnlessKilled(owner.statistics.keeper.writeOpenHours());
     }
   }
 
@@ -159,7 +159,7 @@ class CountingRun {
     const at = new Date(this.now).toISOString();
     const error = ok ? null : { code: 'unexpected_status', message: 'The endpoint answered 500.' };
     const log = { at, duration_ms: ms, status_code: ok ? 200 : 500, error, response: null, manual: false };
-    await owner.process.raceDeath(
+    await owner.process.resolveUnlessKilled(
       (async () => {
         const tell = await owner.statistics.keeper.startCounting({ id: endpoint, lease: owner.lease }, at);
         await meanwhile?.();
@@ -197,7 +197,7 @@ class CountingRun {
   /** As any process does, which may be one that dies. */
   private async discard(owner: Owner, { endpoint }: Step): Promise<void> {
     const store = owner.process.documentStore(this.engine.documentStore);
-    await owner.process.raceDeath(this.discardLatest(store, owner.statistics.recounts, endpoint));
+    await owner.process.resolveUnlessKilled(this.discardLatest(store, owner.statistics.recounts, endpoint));
     if (owner.process.dead) await this.start();
   }
 

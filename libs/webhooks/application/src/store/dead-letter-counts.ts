@@ -46,7 +46,7 @@ export class DeadLetterCounts {
     const groups: DeadLetterGroup[] = [];
     let left = this.limits.inAll;
     let kinds = 0;
-    for await (const kind of this.listKinds(scope, filter)) {
+    for await (const kind of this.listDeadLetterKinds(scope, filter)) {
       if (kinds === this.limits.kinds) return { groups, isWhole: false };
       kinds += 1;
       if (!matchesFilter(kind, filter)) continue;
@@ -63,7 +63,7 @@ export class DeadLetterCounts {
   async findNewestEvents(scope: Scope, filter: DeadLetterFilter): Promise<ReadonlyMap<string, Timestamp>> {
     const newest = new Map<string, Timestamp>();
     const sort = { fields: ['event_created_at'], descending: true };
-    for await (const kind of this.listKinds(scope, filter)) {
+    for await (const kind of this.listDeadLetterKinds(scope, filter)) {
       if (!matchesFilter(kind, filter)) continue;
       const query = { filter: createKindFilter(scope, kind, filter), sort, limit: 1, index: DEAD_LETTER_INDEX_NAME };
       for (const { endpoint_id, event_created_at: at } of await this.deliveries.find(query)) {
@@ -77,7 +77,7 @@ export class DeadLetterCounts {
    * Yields the kinds of dead letters, by skipping from kind to kind in the index. Some of the kinds may not match the
    * filter.
    */
-  private async *listKinds(
+  private async *listDeadLetterKinds(
     { workspace_id, environment }: Scope,
     asked: DeadLetterFilter,
   ): AsyncIterable<DeadLetterKind> {

@@ -284,7 +284,7 @@ export class Payloads {
   }
 
   /** Returns the body from the cache; undefined if it is not cached. */
-  getCached(id: string): Buffer | undefined {
+  getCachedPayload(id: string): Buffer | undefined {
     return this.cache.get(id);
   }
 

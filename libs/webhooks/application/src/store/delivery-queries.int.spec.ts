@@ -77,7 +77,8 @@ test.each([99, 100, 101, 120, 170])('a delivery shows the first 50 and the lates
     latest_attempt: { number: count, ...made },
   });
   const payloads = { get: () => Promise.resolve(undefined) } as unknown as Collection<never>;
-  const shown = (await new DeliveryQueries(deliveries, attempts, payloads).getDetail([SAMPLE_SCOPE], id)).attempts;
+  const shown = (await new DeliveryQueries(deliveries, attempts, payloads).getDeliveryDetail([SAMPLE_SCOPE], id))
+    .attempts;
   const all = Array.from({ length: count }, (_, n) => n + 1);
   expect(shown.map(({ number }) => number)).toEqual(count <= 100 ? all : [...all.slice(0, 50), ...all.slice(-50)]);
 });

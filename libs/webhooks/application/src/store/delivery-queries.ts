@@ -54,7 +54,7 @@ export class DeliveryQueries {
     return this.deliveries.getMany(ids, toDeliveryShards(scope));
   }
 
-  async getDetail(scopes: readonly Scope[], id: string): Promise<WebhookDeliveryDetail> {
+  async getDeliveryDetail(scopes: readonly Scope[], id: string): Promise<WebhookDeliveryDetail> {
     const delivery = await this.requireDelivery(scopes, id);
     const [payload, attempts] = await Promise.all([
       this.payloads.get(delivery.payload_id),

@@ -41,12 +41,12 @@ export class DeliveryQueues {
     limit: number,
   ): Promise<readonly DeliveryDocument[]> {
     const after = due === QUEUE_START_POSITION.due ? undefined : [new Date(due).toISOString(), id];
-    return this.findInQueue(endpoint, getScheduledQueue(endpoint.id), { limit, ...(after && { after }) });
+    return this.findDeliveriesInQueue(endpoint, getScheduledQueue(endpoint.id), { limit, ...(after && { after }) });
   }
 
   /** Reads an endpoint's requested retries and sandbox events, longest waiting first. */
   readExpressDeliveries(endpoint: ScopedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
-    return this.findInQueue(endpoint, getExpressQueue(endpoint.id), { limit });
+    return this.findDeliveriesInQueue(endpoint, getExpressQueue(endpoint.id), { limit });
   }
 
   /** Reads an endpoint's sandbox events. Skips retries that were requested before the endpoint was disabled. */
@@ -69,9 +69,11 @@ export class DeliveryQueues {
 
   /** Discards some pending deliveries of a deleted endpoint. Returns the number found; 0 if none is pending. */
   async discardPending(endpoint: ScopedEndpoint, at: string, limit: number): Promise<number> {
-    const scheduled = await this.findInQueue(endpoint, getScheduledQueue(endpoint.id), { limit });
+    const scheduled = await this.findDeliveriesInQueue(endpoint, getScheduledQueue(endpoint.id), { limit });
     const waiting =
-      scheduled.length > 0 ? scheduled : await this.findInQueue(endpoint, getExpressQueue(endpoint.id), { limit });
+      scheduled.length > 0
+        ? scheduled
+        : await this.findDeliveriesInQueue(endpoint, getExpressQueue(endpoint.id), { limit });
     // Skip a delivery that changed after the read: the next page contains it again.
     await this.deliveries.writeMany(
       waiting.map((delivery) => {
@@ -82,7 +84,7 @@ export class DeliveryQueues {
     return waiting.length;
   }
 
-  private findInQueue(endpoint: ScopedEndpoint, queue: string, page: Pick<Query, 'after' | 'limit'>) {
+  private findDeliveriesInQueue(endpoint: ScopedEndpoint, queue: string, page: Pick<Query, 'after' | 'limit'>) {
     const by = { index: 'queue', shards: toDeliveryShards(endpoint) };
     return this.deliveries.find({ filter: { queue }, sort: DUE_ORDER, ...page, ...by });
   }
