@@ -113,7 +113,7 @@ const EXAMPLES_BY_FORMAT: Readonly<Record<string, string>> = {
   uri: 'https://app.example.com/shipments',
 };
 /** Placeholder of a field without an example value. A test fails if one remains. */
-export const MISSING_EXAMPLE = 'TO BE TOLD';
+export const MISSING_EXAMPLE = 'MISSING EXAMPLE';
 
 function createExampleText(format: string): string {
   return EXAMPLES_BY_FORMAT[format] ?? MISSING_EXAMPLE;

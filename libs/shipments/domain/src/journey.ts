@@ -9,7 +9,7 @@ import { findFirstIndex } from './timeline.ts';
 import { isEmptyReturn, type ExpectedJourneyTimes, TripSelection } from './trips.ts';
 import { findReplacedReports } from './visits.ts';
 
-/** Rules by which milestones count for nothing, by milestone. */
+/** Milestones that do not count, each with the rule that excludes it. */
 type ExcludedEntries = ReadonlyMap<TimelineEntry, MilestoneRule>;
 
 /** Actual milestones that report what happened to the goods, and those that do not, with the reasons. */

@@ -33,7 +33,7 @@ export function findOriginalEta(
   { droppedReports, schedule, route, containers, ata, since }: OriginalEtaBasis,
 ): TimeOrDay | null {
   const given = findFirstClientEta(schedule, since);
-  // Nothing precedes the ETA with which the client created the shipment.
+  // The ETA of the request that created the shipment is the first one: no report can be earlier.
   if (given?.at === '') return given.value;
   const counts = (report: EstimateReport): boolean => {
     const { reported_at } = report;

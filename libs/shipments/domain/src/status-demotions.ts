@@ -129,7 +129,7 @@ export const STATUS_DEMOTIONS = {
 export type DemotableKind = keyof typeof STATUS_DEMOTIONS;
 export const DEMOTABLE_KINDS = Object.keys(STATUS_DEMOTIONS) as readonly DemotableKind[];
 
-/** Statuses of milestones that nothing demotes, by kind. */
+/** Status that a milestone of each kind gives if no other milestone demotes it. */
 export const UNDEMOTED_STATUSES: Readonly<Record<DemotableKind, ShipmentStatus>> = {
   arrived_anywhere: 'arrived',
   arrived_unlocated: 'arrived',

@@ -233,7 +233,7 @@ const MEASUREMENT_LABELS: Readonly<Record<string, string>> = {
   original_eta: 'Original ETA',
   etd: 'ETD',
   silent_since: 'No updates since',
-  heard_at: 'Last news of the shipment',
+  heard_at: 'Last update about the shipment',
   location: 'Place of the stop',
   arrived_at: 'Stopped since',
   discharged_at: 'Discharged at',

@@ -203,7 +203,7 @@ const EXPLAINED_STATUS_LABELS: Readonly<Record<ExplainedException['status'], str
   open: 'Open',
   acknowledged: 'Acknowledged',
   expected: 'Expected',
-  suppressed: 'Suppressed by a user',
+  suppressed: 'Not reopened after a user resolved it',
 };
 
 interface ExplainedExceptionsProps {

@@ -32,7 +32,7 @@ export function OverviewSection() {
   );
 }
 
-const STOP_STATE_LABELS = { left: 'Departed', here: 'At this stop', ahead: 'Upcoming' } as const;
+const STOP_STATE_LABELS = { left: 'Departed', here: 'Shipment is here', ahead: 'Upcoming' } as const;
 
 /** Shows the stops of the journey in travel order. Each time is shown in the time zone of the place and of the user. */
 function JourneyStops() {

@@ -52,7 +52,7 @@ async function holdLease(name: string): Promise<void> {
       const ending = AbortSignal.any([signal, lease.lost, lease.handOverRequested]);
       await countUnderLease(lease, ending).finally(() => lease.release());
     } catch {
-      // The store was away; the process tries again.
+      // The store was unavailable; the process tries again.
       await pauseFor(COUNT_INTERVAL_MS, signal);
     }
   }

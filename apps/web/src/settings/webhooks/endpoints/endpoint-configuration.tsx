@@ -57,7 +57,9 @@ export function EndpointConfiguration({ endpoint }: { readonly endpoint: Webhook
           </LabeledValue>
           <LabeledValueGrid>
             <LabeledValue label="Payload version">{api_version}</LabeledValue>
-            <LabeledValue label="Payload form">{payload === 'thin' ? 'Thin' : 'Full'}</LabeledValue>
+            <LabeledValue label="Payload form">
+              {payload === 'thin' ? 'Thin: ids and changes only' : 'Full: with the resource'}
+            </LabeledValue>
             <LabeledValue label="Max concurrency">{max_concurrency}</LabeledValue>
             <LabeledValue label="Created">
               <LocalTime value={endpoint.created_at} />
