@@ -53,13 +53,14 @@ export class BrowserWindow {
     subject: SystemUnderTest,
     person?: SignedInUser,
     viewport = WIDE_WINDOW,
+    timezoneId = 'Europe/Amsterdam',
   ): Promise<BrowserWindow> {
     const [base = ''] = subject.urls;
     const context = await browser.newContext({
       viewport,
       baseURL: base,
       locale: 'en-GB',
-      timezoneId: 'Europe/Amsterdam',
+      timezoneId,
     });
     context.setDefaultTimeout(scaleTimeout(40_000));
     if (person !== undefined) {

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { BrowserWindow, startBrowser, describeInBrowser, WIDE_WINDOW } from './browser.ts';
 
 interface Milestone {
   readonly id: string;
@@ -17,6 +17,9 @@ interface Milestones {
 
 const DAY = 86_400_000;
 const CONTAINER = 'MSKU1234565';
+/** Formats a date as pages show it. */
+const formatDay = (date: string) =>
+  new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(date));
 const day = (days: number) => new Date(Math.floor(Date.now() / DAY) * DAY + days * DAY + DAY / 3).toISOString();
 
 /** A shipment by way of Algeciras, on its way, whose arrival has moved twice. */
@@ -66,6 +69,13 @@ describeInBrowser('the shipment page', () => {
   afterAll(async () => {
     await browser?.close();
   });
+
+  const findException = async (shipment: string, type: string): Promise<string | undefined> => {
+    const { data } = await admin.api.get<{ data: { id: string; type: string }[] }>(
+      `/v1/shipments/${shipment}/exceptions`,
+    );
+    return data.data.find((exception) => exception.type === type)?.id;
+  };
 
   it('shows a milestone from the API without a reload', async () => {
     const id = await sail(admin.api, 'PO-LIVE');
@@ -255,6 +265,69 @@ describeInBrowser('the shipment page', () => {
     await page.evaluate('delete Navigator.prototype.clipboard');
     await copy.click();
     await notCopied.nth(1).waitFor();
+    expect(window.complaints).toEqual([]);
+    await window.close();
+  });
+
+  it.each([
+    ['UTC−8', 'Etc/GMT+8'],
+    ['UTC+13', 'Etc/GMT-13'],
+  ])('shows reported days as they were reported to a user at %s', async (_, timezone) => {
+    const external_id = `PO-DAYS-${timezone}`;
+    // Three days ago: the departure is overdue.
+    const [etd, gatedIn] = [day(-3).slice(0, 10), day(-6).slice(0, 10)];
+    const route = { origin_port: 'CNSHA', destination_port: 'NZAKL', etd, eta: '2027-04-01' };
+    const { data, status } = await admin.api.post<{ id: string }>('/v1/shipments', {
+      ...{ external_id, mode: 'ocean', ...route },
+    });
+    expect(status).toBe(201);
+    const arrival = { code: 'vessel_arrived', classifier: 'estimated', location: 'NZAKL', occurred_at: '2027-04-03' };
+    const entry = { code: 'gated_in', classifier: 'planned', location: 'CNSHA', occurred_at: gatedIn };
+    for (const milestone of [arrival, entry])
+      expect((await admin.api.post(`/v1/shipments/${data.id}/milestones`, milestone)).status).toBe(201);
+    const window = await BrowserWindow.openWindow(browser, subject, admin, WIDE_WINDOW, timezone);
+    const { page } = window;
+
+    await window.openPath(`/shipments?q=${external_id}`);
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: external_id, exact: true }) });
+    await row.getByText('3 Apr 2027', { exact: true }).waitFor();
+    await window.openPath(`/shipments/${data.id}`);
+    const facts = page.getByRole('main');
+    await facts.getByText('3 Apr 2027', { exact: true }).first().waitFor();
+    await facts.getByText(formatDay(etd), { exact: true }).first().waitFor();
+    await window.openPath(`/shipments/${data.id}/timeline`);
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'Gated in' })
+      .getByText(formatDay(gatedIn), { exact: true })
+      .waitFor();
+    await page.getByRole('row').filter({ hasText: 'Vessel arrived' }).getByText('3 Apr 2027').first().waitFor();
+
+    for (const [type, ...days] of [
+      ['departure_overdue', etd],
+      ['eta_slip', '2027-04-01', '2027-04-03'],
+    ] as const) {
+      await window.openPath(`/exceptions?at=${await findException(data.id, type)}`);
+      const pane = page.getByRole('region', { name: 'Exception' });
+      for (const date of days) await pane.getByText(formatDay(date), { exact: true }).first().waitFor();
+    }
+
+    // The days at the former destination keep the calendar of that port.
+    const moved = { destination_port: 'NLRTM', eta: '2027-05-20' };
+    expect((await admin.api.patch(`/v1/shipments/${data.id}`, moved)).status).toBe(200);
+    await window.openPath(`/shipments/${data.id}/history`);
+    const history = page.getByRole('list', { name: 'History' });
+    await history.getByText(`recorded “Gated in” (planned) at CNSHA for ${formatDay(gatedIn)}`).waitFor();
+    await history.getByText('recorded “Vessel arrived” (estimated) at NZAKL for 3 Apr 2027').waitFor();
+    await history.getByText('3 Apr 2027', { exact: true }).first().waitFor();
+    const text = (await history.allInnerTexts()).join(' ');
+    expect(text).toContain('1 Apr 2027');
+    for (const reported of [etd, gatedIn, '2027-04-01', '2027-04-03', '2027-05-20']) {
+      for (const days of [-1, 1]) {
+        const other = new Date(Date.parse(reported) + days * DAY).toISOString();
+        expect(text).not.toMatch(new RegExp(`\\b${formatDay(other)}`));
+      }
+    }
     expect(window.complaints).toEqual([]);
     await window.close();
   });

@@ -7,6 +7,7 @@ import { useEnvironment } from '../../session/session.ts';
 import { usePlaces } from '../../values/place.tsx';
 import { LocalTime } from '../../values/time.tsx';
 import { useShipment } from '../shipment-queries.ts';
+import { findPortOfTime, listEntryPorts } from './history-ports.ts';
 import classes from './history-section.module.css';
 import {
   type FindZone,
@@ -18,7 +19,6 @@ import {
 import { type Difference, formatFieldPath, formatStoredValue } from './value-labels.ts';
 
 export function HistorySection() {
-  const findZone = usePortZones();
   const history = useInfiniteQuery(historyQuery(useEnvironment(), useShipment().id));
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage } = history;
   return (
@@ -29,9 +29,7 @@ export function HistorySection() {
             All changes, newest first.
           </Text>
           <ol className={classes['entries']} aria-label="History">
-            {pages.flatMap(({ data }) =>
-              data.map((entry) => <HistoryRow key={entry.id} entry={entry} findZone={findZone} />),
-            )}
+            <HistoryRows entries={pages.flatMap(({ data }) => data)} />
           </ol>
           {isFetchNextPageError && <ErrorAlert error={error} reset={() => void fetchNextPage()} />}
           {isFetchingNextPage && (
@@ -48,6 +46,20 @@ export function HistorySection() {
       )}
     </QueryView>
   );
+}
+
+/** Rows of history entries, newest first. Whole days are dates at the ports that the shipment had at that time. */
+function HistoryRows({ entries }: { readonly entries: readonly HistoryEntry[] }) {
+  const ports = listEntryPorts(entries, useShipment());
+  const routes = ports.flatMap(({ from, to }) => [from, to]).flatMap((route) => [route, ...route.legs]);
+  const places = usePlaces(routes.flatMap(({ origin_port, destination_port }) => [origin_port, destination_port]));
+  return entries.map((entry, index) => {
+    const findZone: FindZone = (path, side) => {
+      const route = ports[index]?.[side];
+      return route && places.get(findPortOfTime(route, path) ?? '')?.timezone;
+    };
+    return <HistoryRow key={entry.id} entry={entry} findZone={findZone} />;
+  });
 }
 
 /** Maximum number of changed values that an entry shows before the user expands it. */
@@ -88,22 +100,6 @@ function HistoryRow({ entry, findZone }: HistoryRowProps) {
   );
 }
 
-/** Returns a function that returns the time zone of the port of an expected time, by the path of the field. */
-function usePortZones(): FindZone {
-  const shipment = useShipment();
-  const { origin_port, destination_port, legs } = shipment;
-  const places = usePlaces([
-    origin_port,
-    destination_port,
-    ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port]),
-  ]);
-  return ([first = '', position, ...fields]) => {
-    const journey = first === 'legs' ? legs[Number(position) - 1] : shipment;
-    const isDeparture = (fields.at(-1) ?? first) === 'etd';
-    return places.get((isDeparture ? journey?.origin_port : journey?.destination_port) ?? '')?.timezone;
-  };
-}
-
 function ChangedValues({ details }: { readonly details: readonly Difference[] }) {
   const [showsAll, setShowsAll] = useState(false);
   if (details.length === 0) return null;
@@ -111,11 +107,11 @@ function ChangedValues({ details }: { readonly details: readonly Difference[] })
   return (
     <>
       <dl className={classes['details']}>
-        {shown.map(({ path, from, to, zone }) => (
+        {shown.map(({ path, from, to, zone, fromZone }) => (
           <div key={path.join(' ')}>
             <dt>{formatFieldPath(path)}</dt>
             <dd>
-              {from !== null && from !== undefined && <del>{formatStoredValue(from, path.at(-1), zone)}</del>}{' '}
+              {from !== null && from !== undefined && <del>{formatStoredValue(from, path.at(-1), fromZone)}</del>}{' '}
               {formatStoredValue(to, path.at(-1), zone)}
             </dd>
           </div>

@@ -1,3 +1,4 @@
+import { findPortOfTime, listEntryPorts } from './history-ports.ts';
 import { type HistoryEntry, describeHistoryEntry, formatActor } from './history-sentences.ts';
 import { formatFieldPath, formatInstant, formatStoredValue } from './value-labels.ts';
 
@@ -161,6 +162,36 @@ it('shows whole days as the dates at the ports, without their precision', () => 
   expect(formatStoredValue(DAY_AT_AUCKLAND.occurred_at, 'occurred_at', 'Pacific/Auckland')).toBe(
     formatStoredValue('2026-12-09'),
   );
+});
+
+it('formats a whole day at a former port by the calendar of that port', () => {
+  const moved = entry('shipment.updated', {
+    destination_port: { from: 'NZAKL', to: 'NLRTM' },
+    eta: { from: DAY_AT_AUCKLAND.occurred_at, to: '2026-12-20T22:59:59.999Z' },
+  });
+  const before = entry('shipment.updated', { eta: { from: null, to: DAY_AT_AUCKLAND.occurred_at } });
+  const legs = entry('shipment.updated', {
+    legs: {
+      from: [{ origin_port: 'CNSHA', destination_port: 'NZAKL', eta: DAY_AT_AUCKLAND.occurred_at }],
+      to: [{ origin_port: 'CNSHA', destination_port: 'NLRTM', eta: '2026-12-20T22:59:59.999Z' }],
+    },
+  });
+  const zones: Readonly<Record<string, string>> = { NZAKL: 'Pacific/Auckland', NLRTM: 'Europe/Amsterdam' };
+  const entries = [legs, moved, before];
+  const ports = listEntryPorts(entries, { origin_port: 'CNSHA', destination_port: 'NLRTM', legs: [] });
+  const told = entries.map((each, index) =>
+    describeHistoryEntry(each, (path, side) => zones[findPortOfTime(ports[index]![side], path) ?? '']),
+  );
+  const [former, current] = [formatStoredValue('2026-12-09'), formatStoredValue('2026-12-20')];
+  const formatDetails = (at: number) =>
+    told[at]?.details.map(({ path, from, to, zone, fromZone }) => [
+      path.join('.'),
+      formatStoredValue(from, path.at(-1), fromZone),
+      formatStoredValue(to, path.at(-1), zone),
+    ]);
+  expect(formatDetails(0)).toContainEqual(['legs.1.eta', former, current]);
+  expect(formatDetails(1)).toContainEqual(['eta', former, current]);
+  expect(told[2]?.did).toBe(`changed ETA to ${former}`);
 });
 
 it('formats values with labels for codes, and “none” for empty values', () => {

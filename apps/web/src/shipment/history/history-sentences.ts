@@ -61,8 +61,11 @@ const DERIVED_FIELDS: ReadonlySet<string> = new Set([
   'original_eta_precision',
 ]);
 
-/** Returns the time zone of the place of an expected time, by the path of the field. Undefined if it is unknown. */
-export type FindZone = (path: readonly string[]) => string | null | undefined;
+/**
+ * Returns the time zone of the place of an expected time, by the path of the field, before or after the change.
+ * Undefined if it is unknown.
+ */
+export type FindZone = (path: readonly string[], side: 'from' | 'to') => string | null | undefined;
 
 /**
  * Describes a history entry.
@@ -81,7 +84,11 @@ function describeShipmentChange({ type, changes }: HistoryEntry, findZone: FindZ
     .filter(([name]) => !DERIVED_FIELDS.has(name))
     .flatMap(([name, { from, to }]) => listDifferences(from, to, [name]))
     .filter(({ path }) => !DERIVED_FIELDS.has(path.at(-1) ?? ''))
-    .map((difference) => ({ ...difference, zone: findZone(difference.path) }));
+    .map((difference) => ({
+      ...difference,
+      zone: findZone(difference.path, 'to'),
+      fromZone: findZone(difference.path, 'from'),
+    }));
   if (type === 'shipment.created') return { did: 'created the shipment', details };
   if (type === 'shipment.cancelled') return { did: 'cancelled the shipment', details };
   if (type === 'shipment.reopened') return { did: 'reopened the shipment', details };
@@ -100,7 +107,14 @@ function describePartChange(entry: HistoryEntry, { from, to }: Change): HistoryS
     before === undefined || after === undefined
       ? []
       : listDifferences(before, after).filter(({ path: [name = ''] }) => !DERIVED_FIELDS.has(name));
-  if (entry.type.startsWith('milestone.')) return describeMilestoneChange(entry, part, changed);
+  if (entry.type.startsWith('milestone.')) {
+    const fromZone = toNonEmptyText(before?.['timezone']);
+    return describeMilestoneChange(
+      entry,
+      part,
+      changed.map((difference) => ({ ...difference, fromZone })),
+    );
+  }
   if (entry.type.startsWith('exception.')) return describeExceptionChange(entry, part, changed);
   return { did: describeDocumentChange(entry.type, part), details: [] };
 }
@@ -208,11 +222,11 @@ function formatResolution(part: Fields): string {
 }
 
 /** Formats a changed value, such as "ETA from 3 Nov to 5 Nov". */
-function formatChange({ path, from, to, zone }: Difference): string {
-  const [field, format] = [formatFieldPath(path), (value: unknown) => formatStoredValue(value, path.at(-1), zone)];
-  return from === null || from === undefined
-    ? `${field} to ${format(to)}`
-    : `${field} from ${format(from)} to ${format(to)}`;
+function formatChange({ path, from, to, zone, fromZone }: Difference): string {
+  const [field, name] = [formatFieldPath(path), path.at(-1)];
+  const change = `to ${formatStoredValue(to, name, zone)}`;
+  if (from === null || from === undefined) return `${field} ${change}`;
+  return `${field} from ${formatStoredValue(from, name, fromZone)} ${change}`;
 }
 
 const MAX_LISTED_FIELDS = 3;

@@ -110,8 +110,10 @@ export interface Difference {
   readonly path: readonly string[];
   readonly from: unknown;
   readonly to: unknown;
-  /** IANA time zone of the place, if the value is an expected time. Undefined if it is unknown. */
+  /** IANA time zone of the place of the later value, if it is an expected time. Undefined if it is unknown. */
   readonly zone?: string | null | undefined;
+  /** IANA time zone of the place of the earlier value. The shipment may have had another port. */
+  readonly fromZone?: string | null | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
