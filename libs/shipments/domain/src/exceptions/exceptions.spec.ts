@@ -259,6 +259,19 @@ describe('customs_hold', () => {
       expect(departed.exceptions).toEqual(['customs_hold resolved auto_cleared']);
     });
 
+    it('takes the day of an ETD from its first hour, also if the clocks change on that day', () => {
+      // In Los Angeles, 2 November 2025 has 25 hours and begins at 07:00 UTC.
+      const route = { origin_port: 'USLAX', destination_port: 'CNSHA', etd: '2025-11-02' };
+      const onDay = createVoyage(route);
+      onDay.postMilestone('customs_hold', '2025-11-02T07:30:00.000Z');
+      onDay.postMilestone('import_customs_cleared', '2025-11-02T07:45:00.000Z');
+      expect(onDay.exceptions).toContain('customs_hold resolved auto_cleared');
+      const before = createVoyage(route);
+      before.postMilestone('customs_hold', '2025-11-02T06:30:00.000Z');
+      before.postMilestone('import_customs_cleared', '2025-11-02T06:45:00.000Z');
+      expect(before.open).toContain('customs_hold');
+    });
+
     it('uses the present ETD', () => {
       const scenario = held({ etd: day(10) });
       scenario.postMilestone('import_customs_cleared', day(9));

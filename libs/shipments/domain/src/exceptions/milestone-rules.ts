@@ -1,6 +1,7 @@
-import { type ShipmentRecord, findMilestoneRules } from '@tracking/contracts';
+import { type Timestamp, findMilestoneRules } from '@tracking/contracts';
 import { findLatestTime } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
+import { findStartOfStatedTime, restoreStatedTime } from '../local-time.ts';
 import { isVesselSailingOn } from '../milestone-meaning.ts';
 import { STATUS_RANKS, chooseEarlierEntry, chooseLaterEntry } from '../milestone-summary.ts';
 import type { TimelineEntry } from '../state.ts';
@@ -15,7 +16,7 @@ import {
   type Remedy,
   listRevokingMilestones,
 } from './remedies.ts';
-import { addHours, type FindFindings, type Finding, forEachSubject } from './rule.ts';
+import { type FindFindings, type Finding, forEachSubject } from './rule.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -28,7 +29,10 @@ function forEachOpeningMilestone(type: string, rule: OpeningMilestoneRule): Find
   return ({ derived: { subjects, analysis, record } }) => {
     const find = (milestone: TimelineEntry | undefined, among: readonly StatusSubject[]): readonly Finding[] => {
       if (milestone === undefined) return [];
-      const wrongs = among.flatMap((subject) => rule(milestone, subject, record) ?? []);
+      const zone = analysis.route.findZone(record.origin_port);
+      const stated = restoreStatedTime(record.etd, record.etd_precision, zone);
+      const earliestEtd = findStartOfStatedTime(stated, zone);
+      const wrongs = among.flatMap((subject) => rule(milestone, subject, earliestEtd) ?? []);
       const [wrong] = wrongs;
       if (wrong === undefined) return [];
       const { container_number } = milestone.milestone;
@@ -50,11 +54,12 @@ function forEachOpeningMilestone(type: string, rule: OpeningMilestoneRule): Find
 /**
  * Returns the problem that a milestone shows, with the milestones that would solve it; undefined if there is no
  * problem.
+ * @param earliestEtd the ETD; the start of its day if it is a day, because the goods may depart at any time of the day
  */
 type OpeningMilestoneRule = (
   entry: TimelineEntry,
   subject: StatusSubject,
-  record: ShipmentRecord,
+  earliestEtd: Timestamp | null,
 ) => MilestoneProblem | undefined;
 interface MilestoneProblem extends Remedy {
   readonly detail: string;
@@ -77,12 +82,10 @@ export const returnToSenderRule = forEachOpeningMilestone('return_to_sender', fi
 function findHold(
   { milestone }: TimelineEntry,
   subject: StatusSubject,
-  { etd: expected, etd_precision }: ShipmentRecord,
+  etd: Timestamp | null,
 ): MilestoneProblem | undefined {
   const { summaries, progress } = subject;
   const since = milestone.occurred_at;
-  // The goods may depart at any time of a day.
-  const etd = expected !== null && etd_precision === 'day' ? addHours(expected, -24) : expected;
   const left = summaries.map(({ firstDeparted }) => firstDeparted).reduce(chooseEarlierEntry, undefined);
   const departed = left ?? summaries.map(({ underWay }) => underWay).reduce(chooseEarlierEntry, undefined);
   const mayBeAtOrigin = departed === undefined && !isDeliveryAttempted(subject) && etd !== null && etd > since;
