@@ -266,7 +266,9 @@ class OperationRegistry {
     try {
       await this.findOperation(name, 0)(parseRequest(request), onMessage, ending.signal);
     } catch (error) {
-      this.logger.error({ method: name, err: error }, 'command server: a streamed operation failed');
+      const isExpected = toErrorMessage(error) !== undefined;
+      if (isExpected) this.logger.info({ method: name, reason: String(error) }, 'command server: a stream was refused');
+      else this.logger.error({ method: name, err: error }, 'command server: a streamed operation failed');
       throw error;
     } finally {
       this.streams.delete(ending);

@@ -1,5 +1,5 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
-import { Unavailable } from '@tracking/ports';
+import { Busy, Unavailable } from '@tracking/ports';
 import { EMPTY, of, throwError } from 'rxjs';
 import {
   createRecordingLogger,
@@ -37,6 +37,8 @@ describe('a streamed operation', () => {
   let link: FaultyProxy;
   let channel: GrpcServiceChannel;
   let follow: StreamedOperations['progress']['follow'];
+  /** Log lines of the server. */
+  let lines: LogLine[];
   /** Running operations of the server, in the order of their calls. */
   let running: {
     readonly request: object;
@@ -45,11 +47,14 @@ describe('a streamed operation', () => {
     signal: AbortSignal;
   }[];
   beforeEach(async () => {
-    running = [];
+    [running, lines] = [[], []];
     const port = await findFreePort();
     address = `127.0.0.1:${port}`;
     const common = { token: TEST_TOKEN, logger: silentLogger, metrics: noMetrics };
-    server = new GrpcServiceServer({ ...common, proto: PROJECTIONS_PROTO, address });
+    server = new GrpcServiceServer({
+      ...{ ...common, proto: PROJECTIONS_PROTO, address },
+      logger: createRecordingLogger(lines),
+    });
     server.serve<StreamedOperations>({
       progress: {
         follow: (request, send, signal) =>
@@ -167,6 +172,17 @@ describe('a streamed operation', () => {
     expect(lines.map(({ level }) => level)).toEqual(['warn']);
     expect(JSON.stringify(lines)).not.toContain('another token');
     await stranger.close();
+  });
+
+  it.each([
+    ['info', new Busy('storage', 'too much waits')],
+    ['info', new Unavailable('event store', 'does not answer')],
+    ['error', new Error('a fault of the program')],
+  ])('logs the end of an operation with level %s after %s', async (expected, error) => {
+    const { ended, operation } = await startFollowing();
+    operation.end(error);
+    await expect(ended).rejects.toThrow();
+    expect(lines.map(({ level, fields }) => [level, fields?.['method']])).toEqual([[expected, 'Progress/Follow']]);
   });
 
   it('rejects if the operation or the listener fails', async () => {
