@@ -39,6 +39,23 @@ export const createFilePart = (content: Uint8Array = SMALL_PDF, name = 'invoice.
 });
 export const DOCUMENT_TYPE_PART: FormPart = { name: 'type', content: 'commercial_invoice' };
 
+/** Creates the beginning of a message of Outlook: a compound file with the header and the directory of a message. */
+export function createOutlookMessage(): Buffer {
+  const header = Buffer.alloc(512);
+  header.write('d0cf11e0a1b11ae1', 'hex');
+  // Sectors of 512 bytes; the first one holds the directory.
+  header.writeUInt16LE(9, 30);
+  const directory = Buffer.alloc(512);
+  for (const [index, name] of ['Root Entry', '__properties_version1.0'].entries()) {
+    const entry = directory.subarray(128 * index);
+    entry.write(name, 'utf16le');
+    entry.writeUInt16LE(2 * name.length + 2, 64);
+    entry[66] = index === 0 ? 5 : 2;
+  }
+  directory.write('0b0d020000000000c000000000000046', 80, 'hex');
+  return Buffer.concat([header, directory]);
+}
+
 /** Calls of the document operations with one API key. */
 export class DocumentCalls {
   constructor(

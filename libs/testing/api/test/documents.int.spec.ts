@@ -7,6 +7,7 @@ import {
   SMALL_PDF,
   DOCUMENT_TYPE_PART,
   createFilePart,
+  createOutlookMessage,
   encodeForm,
   sendRawRequest,
   sha256,
@@ -138,6 +139,7 @@ describe('a document uploaded with its fields', () => {
       ['scan.webp', Buffer.from('RIFF\x1a\0\0\0WEBPVP8L', 'latin1'), 'image/webp', 'scan.webp'],
       ['booking.eml', mail, 'message/rfc822', 'booking.eml'],
       ['list.csv', Buffer.from('\ufeffa;b\r\nKöln;2\r\n', 'utf16le'), 'text/csv', 'list.csv'],
+      ['Booking', createOutlookMessage(), 'application/vnd.ms-outlook', 'Booking.msg'],
     ];
     for (const [name, content, contentType, savedName] of files) {
       const { id, content_type, checksum_sha256 } = await calls.uploadDocument(shipment, [
