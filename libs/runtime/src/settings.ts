@@ -35,7 +35,7 @@ export interface SettingDefinition {
 }
 
 const SERVICE_PROGRAMS = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'] as const;
-const CALLING_PROGRAMS = ['gateway', 'shipments', 'projections', 'webhooks'] as const;
+export const SERVICE_NAMES = ['gateway', 'shipments', 'projections', 'webhooks'] as const;
 const SIGN_IN_PROGRAMS = ['standalone', 'gateway'] as const;
 const DELIVERING_PROGRAMS = ['standalone', 'webhooks'] as const;
 
@@ -185,14 +185,14 @@ export const SETTINGS = {
   },
   SERVICES_TLS_CA: {
     type: parseText,
-    programs: CALLING_PROGRAMS,
+    programs: SERVICE_NAMES,
     for: 'TLS between the services: certificate authority, as PEM; plain text without it',
   },
-  SERVICES_TLS_CERT: { type: parseText, programs: CALLING_PROGRAMS, for: 'certificate of the service, as PEM' },
-  SERVICES_TLS_KEY: { type: parseText, programs: CALLING_PROGRAMS, for: 'private key of the service, as PEM' },
+  SERVICES_TLS_CERT: { type: parseText, programs: SERVICE_NAMES, for: 'certificate of the service, as PEM' },
+  SERVICES_TLS_KEY: { type: parseText, programs: SERVICE_NAMES, for: 'private key of the service, as PEM' },
   SERVICES_TOKEN: {
     type: parseSecret(32),
-    programs: CALLING_PROGRAMS,
+    programs: SERVICE_NAMES,
     for: 'shared token of the services; 32 characters or more',
   },
   SHIPMENTS_URL: {

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { ErrorCode } from '@tracking/contracts';
-import { type ErrorResponse, createErrorBody, createProblemDetails, getErrorStatus } from '../errors/error-response.ts';
+import { type ErrorFields, createErrorBody, createProblemDetails, getErrorStatus } from '../errors/error-response.ts';
 import type { CodeEntry } from '../http-feature.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { type JsonSchema, listCallbacks, listOperations } from './described.ts';
@@ -153,6 +153,6 @@ function createProblemExample(code: ErrorCode, entry: CodeEntry): object {
   return { summary: entry.meaning, value };
 }
 
-function createSampleError(code: ErrorCode, { message, details = [] }: CodeEntry): ErrorResponse {
+function createSampleError(code: ErrorCode, { message, details = [] }: CodeEntry): ErrorFields {
   return { status: getErrorStatus(code), code, message, details, headers: {}, unexpected: false };
 }

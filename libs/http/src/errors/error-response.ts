@@ -10,14 +10,15 @@ import {
   PreconditionFailed,
 } from '@tracking/contracts';
 import { Busy, isKnownWithoutEffect, type Logger, Unavailable, WritesRefused } from '@tracking/ports';
+import { SERVICE_NAMES } from '@tracking/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formatEtag } from '../preconditions/preconditions.ts';
 import { requestFields } from '../server/request.ts';
 import { formatSize } from '../server/route-bodies.ts';
 import { createInvalidRequestError, RequestError } from './request-error.ts';
 
-/** An error response, before its form is chosen. */
-export interface ErrorResponse {
+/** Fields of an error response, before its form is chosen. */
+export interface ErrorFields {
   readonly status: number;
   readonly code: ErrorCode;
   readonly message: string;
@@ -39,7 +40,7 @@ export interface FailedRequest {
 }
 
 /** Converts a thrown error into a response. The text of an unexpected error never leaves the process. */
-export function toErrorResponse(error: unknown, request: FailedRequest): ErrorResponse {
+export function toErrorResponse(error: unknown, request: FailedRequest): ErrorFields {
   if (error instanceof RequestError)
     return createErrorResponse(error.code, error.message, error.details, error.headers);
   if (error instanceof PreconditionFailed) return createPreconditionFailed(error);
@@ -64,11 +65,9 @@ export function toErrorResponse(error: unknown, request: FailedRequest): ErrorRe
   };
 }
 
-/** Services of the platform. An `Unavailable` error names them in the field for the storage engine. */
-const SERVICE_NAMES: ReadonlySet<string> = new Set(['gateway', 'shipments', 'projections', 'webhooks']);
-
+/** Describes an absent engine or service. An `Unavailable` error names both in the field for the storage engine. */
 function describeSilence(engine: string): string {
-  if (SERVICE_NAMES.has(engine)) return `The service ${engine} does not respond`;
+  if (SERVICE_NAMES.some((service) => service === engine)) return `The service ${engine} does not respond`;
   return `The ${engine} ${engine.endsWith('s') ? 'do' : 'does'} not respond`;
 }
 
@@ -79,19 +78,19 @@ const ADVICE_AFTER_CONNECTION_LOSS: Readonly<Record<FailedRequest['progress'], s
 };
 
 /** Returns the error with one code and message for all invalid fields that the feature reported. */
-function fromDomainError({ code, message, details }: DomainError): ErrorResponse {
+function fromDomainError({ code, message, details }: DomainError): ErrorFields {
   if (code !== 'validation_failed' || details.length === 0) return createErrorResponse(code, message, details);
   const refusal = createInvalidRequestError(details);
   return createErrorResponse(refusal.code, refusal.message, details);
 }
 
 /** Returns the 412 response, with the current `ETag` if the resource exists. */
-function createPreconditionFailed({ code, message, version }: PreconditionFailed): ErrorResponse {
+function createPreconditionFailed({ code, message, version }: PreconditionFailed): ErrorFields {
   return createErrorResponse(code, message, [], version === null ? {} : { ETag: formatEtag(version) });
 }
 
 /** Converts an error of the HTTP framework into an error response, by HTTP status. */
-function fromFrameworkError(status: number, { bodyLimit }: FailedRequest): ErrorResponse {
+function fromFrameworkError(status: number, { bodyLimit }: FailedRequest): ErrorFields {
   switch (status) {
     case 404:
     case 414:
@@ -110,13 +109,13 @@ function createErrorResponse(
   message: string,
   details: readonly FieldError[] = [],
   headers: Readonly<Record<string, string>> = {},
-): ErrorResponse {
+): ErrorFields {
   return { status: getErrorStatus(code), code, message, details, headers, unexpected: false };
 }
 
 /** Returns the error body of the API. */
 export function createErrorBody(
-  error: Pick<ErrorResponse, 'code' | 'message' | 'details'>,
+  error: Pick<ErrorFields, 'code' | 'message' | 'details'>,
   requestId: string,
 ): ErrorBody {
   return {
@@ -134,7 +133,7 @@ export function createErrorBody(
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** Returns problem details (RFC 9457) with our members beside the standard ones. `type` is the URL of the code's documentation. */
-export function createProblemDetails(error: ErrorResponse, requestId: string, docsUrl: string): object {
+export function createProblemDetails(error: ErrorFields, requestId: string, docsUrl: string): object {
   return {
     type: `${docsUrl}/errors#${error.code}`,
     title: STATUS_CODES[error.status] ?? 'Error',
