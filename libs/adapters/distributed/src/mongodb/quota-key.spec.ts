@@ -149,6 +149,26 @@ describe('a key whose record takes a while to write', () => {
     expect(findSecondBelowLimit({ newest, counts }, 0)).toBe(newest + 61);
   });
 
+  it('reads the record before it writes if two processes take turns, so that writes do not conflict', async () => {
+    const [key, other] = [open(), open()];
+    for (const each of [key, other, key, other]) {
+      await each.take(LIMIT);
+      now += 5_000;
+    }
+    expect(await countOperations(() => key.take(LIMIT))).toBe(2);
+    now += 5_000;
+    expect(await countOperations(() => other.take(LIMIT))).toBe(2);
+  });
+
+  it('admits with one write if only one process is left', async () => {
+    const [key, other] = [open(), open()];
+    for (const each of [key, other, key, key]) {
+      await each.take(LIMIT);
+      now += 5_000;
+    }
+    expect(await countOperations(() => key.take(LIMIT))).toBe(1);
+  });
+
   it('admits without the store after it was announced', async () => {
     const key = open();
     key.prepareTake(LIMIT);

@@ -6,6 +6,8 @@ export const STORE_UNREACHABLE = Symbol('the document store cannot be reached');
  * refusals cause.
  */
 const REFUSAL_CACHE_MS = 100;
+/** Age in milliseconds of a copy after which another process may have written the record. */
+const OUTDATED_MS = 1_000;
 /**
  * Number of counted one-second buckets: the current one and the 60 before. With one fewer, two requests less than a
  * minute apart could count as a minute apart.
@@ -35,6 +37,8 @@ export class QuotaKey {
   /** Record as this process last read or wrote it. */
   private stored: QuotaRecord | undefined;
   private storedAt = -Infinity;
+  /** True if another process wrote the record before this process last read it. */
+  private isShared = false;
   /**
    * Changes not stored yet: requests admitted while the store was unreachable, and reservations to return (negative).
    */
@@ -104,7 +108,7 @@ export class QuotaKey {
   }
 
   private async reserveIfNoneIsSpare(limit: number): Promise<void> {
-    if (this.stored === undefined) await this.readRecord();
+    await this.readOutdatedRecord();
     for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS; attempt += 1) {
       const count = this.computeReservation(limit, sumCounts(this.advanceToNow()));
       if (this.spare > 0 || count <= 0) return;
@@ -124,7 +128,7 @@ export class QuotaKey {
   }
 
   private async decideInTurn(limit: number): Promise<QuotaDecision> {
-    if (this.stored === undefined) await this.readRecord();
+    await this.readOutdatedRecord();
     for (let attempt = 1; !this.useReservedRequest(limit); attempt += 1) {
       const used = sumCounts(this.advanceToNow());
       const count = this.computeReservation(limit, used);
@@ -179,10 +183,17 @@ export class QuotaKey {
     this.minute = addToSecondCount(this.minute, second, by);
   }
 
+  /** Reads the record if a write of this process would probably conflict, because another process has written since. */
+  private async readOutdatedRecord(): Promise<void> {
+    const isOld = Math.abs(this.clock().getTime() - this.storedAt) > OUTDATED_MS;
+    if (this.stored === undefined || (this.spare === 0 && this.isShared && isOld)) await this.readRecord();
+  }
+
   /** Reads the record. Returns false if the store is unreachable. */
   private async readRecord(): Promise<boolean> {
     const stored = await this.onStore((records) => records.get(this.id));
     if (stored === STORE_UNREACHABLE) return false;
+    this.isShared = stored?.version !== this.stored?.version;
     this.mergeStoredRecord(stored);
     return true;
   }
