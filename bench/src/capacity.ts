@@ -6,7 +6,7 @@ import { DistributedSystem, SERVICE_NAMES, startEngines, type RunningEngines } f
 import { DelayingProxy } from '@tracking/testing';
 import { shipment } from './api.ts';
 import { ENV, createEndpoint } from './distributed.ts';
-import { computeMedian, computeQuantile, drive, driveEvenly, type LoadRequest } from './load.ts';
+import { computeMedian, computeQuantile, drive, driveEvenly, type Figures, type LoadRequest } from './load.ts';
 import { cpuSeconds, machineCpuSeconds } from './machine.ts';
 import { runRemoteCli, startReceiver, type Server } from './server.ts';
 import { receiverStats, type ReceiverStats } from './webhooks-stage.ts';
@@ -20,6 +20,12 @@ const WORKSPACES = 16;
 /** Requests in progress while the rate is saturated, divided among the gateways. */
 const CONNECTIONS = 96;
 const WARM_UP_SECONDS = 3;
+/**
+ * Load under which waiting limits the rate: each replica of the gateway has few requests in progress, and each round
+ * trip takes so long that the cores are mostly idle. The rate is proportional to the replicas if no part of the system
+ * makes the requests of one replica wait for those of another.
+ */
+const WAITING_LOAD = { delayMs: 100, connectionsPerReplica: 2, duration: 2 };
 /** Milliseconds that a round trip takes while round trips are counted. */
 const ROUND_TRIP_DELAY_MS = 200;
 const ROUND_TRIP_LOAD = { rate: 2, seconds: 10 };
@@ -52,29 +58,27 @@ interface CapacityStage {
  * each service. Proxies delay the engines, so that waiting limits the rate and not the cores that all processes share.
  */
 export async function benchCapacity(seconds: number): Promise<void> {
-  const delays = (process.env['ENGINE_DELAYS_MS'] ?? DEFAULT_DELAYS_MS).split(',').map(Number);
+  const delays = (process.env['ENGINE_DELAYS_MS'] ?? DEFAULT_DELAYS_MS).split(',').filter(Boolean).map(Number);
   const folder = await mkdtemp(join(tmpdir(), 'bench-capacity-'));
   const receiver = await startReceiver();
   const engines = await startDelayedEngines(folder);
   try {
-    const rates: (readonly number[])[] = [];
+    const rates: CapacityRates[] = [];
     let keys: readonly string[] = [];
     for (const replicas of REPLICAS) {
       const options = { ...engines.addresses, folder: join(folder, 'services'), enginesDir: undefined, env: ENV };
       const system = await DistributedSystem.start({ ...options, replicas });
       try {
         keys = keys.length > 0 ? keys : await createWorkspaces(system, receiver);
-        rates.push(await measureDelays({ system, engines, receiver, keys, replicas, seconds }, delays));
+        rates.push(await measureLoads({ system, engines, receiver, keys, replicas, seconds }, delays));
       } finally {
         setDelay(engines, 0);
         await system.stop();
       }
     }
-    for (const [index, delayMs] of delays.entries()) {
-      const ratios = rates.map((each) => ((each[index] ?? NaN) / (rates[0]?.[index] ?? NaN)).toFixed(2));
-      print(
-        `${delayMs} ms: rates with ${REPLICAS.join(', ')} replicas as multiples of the first: ${ratios.join(', ')}`,
-      );
+    for (const name of Object.keys(rates[0] ?? {})) {
+      const ratios = rates.map((each) => ((each[name] ?? NaN) / (rates[0]?.[name] ?? NaN)).toFixed(2));
+      print(`${name}: rates with ${REPLICAS.join(', ')} replicas as multiples of the first: ${ratios.join(', ')}`);
     }
   } finally {
     const { eventStoreDb, kafka, mongo } = engines.running;
@@ -85,17 +89,32 @@ export async function benchCapacity(seconds: number): Promise<void> {
   }
 }
 
-/** Measures each delay. Returns the saturated rates. */
-async function measureDelays(stage: CapacityStage, delays: readonly number[]): Promise<readonly number[]> {
-  if (stage.replicas === 1) await measureRoundTrips(stage);
-  const rates: number[] = [];
+/** Rates of created and delivered shipments, by the name of the load. */
+type CapacityRates = Readonly<Record<string, number>>;
+
+/** Measures each load with one number of replicas. */
+async function measureLoads(stage: CapacityStage, delays: readonly number[]): Promise<CapacityRates> {
+  const { engines, replicas, seconds } = stage;
+  if (replicas === 1) await measureRoundTrips(stage);
+  const rates: Record<string, number> = {};
+  const { delayMs: waitingMs, connectionsPerReplica, duration } = WAITING_LOAD;
+  const waiting = `${connectionsPerReplica} requests in progress for each replica, ${waitingMs} ms`;
+  printCase(replicas, waiting);
+  setDelay(engines, waitingMs);
+  rates[waiting] = await measureRate(stage, { connections: connectionsPerReplica, seconds: duration * seconds });
   for (const delayMs of delays) {
-    setDelay(stage.engines, delayMs);
-    print(`-- ${stage.replicas} of each service, ${delayMs} ms, load average ${loadavg()[0]?.toFixed(1)}`);
-    rates.push(await measureCapacity(stage));
+    const saturated = `saturated, ${delayMs} ms`;
+    printCase(replicas, saturated);
+    setDelay(engines, delayMs);
+    const rate = await measureRate(stage, { connections: CONNECTIONS / replicas, seconds });
+    rates[saturated] = rate;
+    await measureLatencies(stage, rate);
   }
   return rates;
 }
+
+const printCase = (replicas: number, load: string) =>
+  print(`-- ${replicas} of each service, ${load}, load average ${loadavg()[0]?.toFixed(1)}`);
 
 function setDelay({ proxies }: DelayedEngines, roundTripMs: number): void {
   for (const proxy of Object.values(proxies)) proxy.delayMs = roundTripMs / 2;
@@ -152,56 +171,71 @@ async function measureRoundTrips({ system, engines, receiver, keys }: CapacitySt
     const { p50 } = await waitForDeliveries(receiver, paced.length);
     return { write: computeMedian(paced.map(({ ms }) => ms)), delivery: p50 };
   };
-  const base = await measure();
-  print(`without delays: write p50 ${base.write.toFixed(1)} ms  created to delivered p50 ${base.delivery} ms`);
+  await driveEvenly(servers, ROUND_TRIP_LOAD, next);
   for (const [name, proxy] of Object.entries(engines.proxies)) {
+    const base = await measure();
     proxy.delayMs = ROUND_TRIP_DELAY_MS / 2;
     const slow = await measure();
     proxy.delayMs = 0;
+    print(`without delays: write p50 ${base.write.toFixed(1)} ms  created to delivered p50 ${base.delivery} ms`);
     const write = (slow.write - base.write) / ROUND_TRIP_DELAY_MS;
     const delivery = (slow.delivery - base.delivery) / ROUND_TRIP_DELAY_MS;
     print(`  round trips to ${name.padEnd(12)} write ${write.toFixed(1)}  created to delivered ${delivery.toFixed(1)}`);
   }
 }
 
-/** Measures one case, and prints its figures. Returns the saturated rate of created and delivered shipments. */
-async function measureCapacity(stage: CapacityStage): Promise<number> {
-  const { system, receiver, replicas, seconds } = stage;
-  const next = createRequests(stage.keys);
-  const saturate = async (duration: number) => {
-    await fetch(`${receiver.url}/reset?new`);
-    const began = Date.now();
-    const load = { connections: CONNECTIONS / replicas, seconds: duration };
-    const driven = await Promise.all(system.urls.map((url) => drive({ url, pid: 0 }, load, next)));
-    const requests = driven.reduce((sum, one) => sum + one.requests, 0);
-    const failures = driven.reduce((sum, one) => sum + one.failures, 0);
-    const writeRate = driven.reduce((sum, one) => sum + one.rate, 0);
-    const p50 = Math.max(...driven.map((one) => one.p50));
-    const { last } = await waitForDeliveries(receiver, requests - failures);
-    return { writeRate, p50, requests, failures, rate: (requests * 1_000) / (last - began) };
-  };
-  await saturate(WARM_UP_SECONDS);
+interface ClosedLoad {
+  /** Number of requests in progress at each gateway. */
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+/** Returns the rate of created and delivered shipments, after a short load of the same kind. */
+async function measureRate(stage: CapacityStage, load: ClosedLoad): Promise<number> {
+  await createAndDeliver(stage, { ...load, seconds: WARM_UP_SECONDS });
   const before = readCpu(stage);
-  const { rate, writeRate, p50, requests, failures } = await saturate(seconds);
+  const { rate, writeRate, p50, requests, failures } = await createAndDeliver(stage, load);
   print(
-    `saturated: ${rate.toFixed(1)}/s created and delivered, ${writeRate.toFixed(1)} writes/s, ` +
+    `  ${rate.toFixed(1)}/s created and delivered, ${writeRate.toFixed(1)} writes/s, ` +
       `write p50 ${p50.toFixed(0)} ms, ${failures} failures`,
   );
   printCpu(before, readCpu(stage), requests);
+  return rate;
+}
+
+async function createAndDeliver({ system, receiver, keys }: CapacityStage, load: ClosedLoad) {
+  const next = createRequests(keys);
+  await fetch(`${receiver.url}/reset?new`);
+  const began = Date.now();
+  const driven = await Promise.all(system.urls.map((url) => drive({ url, pid: 0 }, load, next)));
+  const sum = (of: (figures: Figures) => number) => driven.reduce((total, one) => total + of(one), 0);
+  const [requests, failures] = [sum((one) => one.requests), sum((one) => one.failures)];
+  const { last } = await waitForDeliveries(receiver, requests - failures);
+  return {
+    ...{ requests, failures, writeRate: sum((one) => one.rate), p50: Math.max(...driven.map((one) => one.p50)) },
+    rate: (requests * 1_000) / (last - began),
+  };
+}
+
+/** Measures latencies at parts of a rate. */
+async function measureLatencies(stage: CapacityStage, rate: number): Promise<void> {
+  const { system, receiver, keys, seconds } = stage;
+  const servers = system.urls.map((url) => ({ url }));
   for (const part of LOADS) {
     await pause(1_000);
     await fetch(`${receiver.url}/reset?new`);
-    const beforePaced = readCpu(stage);
-    const servers = system.urls.map((url) => ({ url }));
+    const before = readCpu(stage);
     const target = Math.max(1, part * rate);
-    const paced = await driveEvenly(servers, { rate: target, seconds }, next);
+    const paced = await driveEvenly(servers, { rate: target, seconds }, createRequests(keys));
     const sorted = paced.map(({ ms }) => ms).sort((a, b) => a - b);
-    const writes = `write p50 ${computeQuantile(sorted, 0.5).toFixed(1)} ms  p99 ${computeQuantile(sorted, 0.99).toFixed(1)} ms`;
-    const { p50: median, p99 } = await waitForDeliveries(receiver, paced.length);
-    print(`  at ${target.toFixed(1).padStart(6)}/s  ${writes}  created to delivered p50 ${median} ms  p99 ${p99} ms`);
-    printCpu(beforePaced, readCpu(stage), paced.length);
+    const [median, high] = [computeQuantile(sorted, 0.5), computeQuantile(sorted, 0.99)];
+    const { p50, p99 } = await waitForDeliveries(receiver, paced.length);
+    print(
+      `  at ${target.toFixed(1).padStart(6)}/s  write p50 ${median.toFixed(1)} ms  p99 ${high.toFixed(1)} ms  ` +
+        `created to delivered p50 ${p50} ms  p99 ${p99} ms`,
+    );
+    printCpu(before, readCpu(stage), paced.length);
   }
-  return rate;
 }
 
 /** Returns a function that creates a shipment in each workspace in turn. */
