@@ -3,7 +3,7 @@ import { simulateDelay } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
 
-const OBSERVATION_INTERVAL_MS = 400;
+const OBSERVATION_INTERVAL_MS = 800;
 const SHARD_COUNT = 64;
 
 /** Leases that a process holds, and members that share them, by group, as `/health/ready` reports them. */
