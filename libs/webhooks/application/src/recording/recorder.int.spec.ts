@@ -230,7 +230,7 @@ test('recording reads the retention watermark and the endpoints at the same time
   const listed = Promise.withResolvers<void>();
   const recorded: unknown[] = [];
   const dependencies = {
-    endpoints: { listAll: () => Promise.resolve(listed.resolve()).then(() => []) },
+    endpoints: { listEndpointsOfScope: () => Promise.resolve(listed.resolve()).then(() => []) },
     watermark: { readWatermark: () => listed.promise.then(() => '') },
     payloads: { findStoredIds: () => Promise.resolve(new Set()) },
     deliveries: { getMany: () => Promise.resolve([]) },
