@@ -28,6 +28,7 @@ import {
 import type { RetentionWatermark } from '../store/delivery-queries.ts';
 import { toTraceLogFields } from '../tracing.ts';
 import type { DeferredDeliveries, DeliveryInserter } from './deferred-deliveries.ts';
+import { CombinedBatches } from './combined-batches.ts';
 import { type ConsumedEvent, type ParkingLot, parseMessage } from './parking-lot.ts';
 
 type EndpointsByScope = ReadonlyMap<string, readonly EndpointDocument[]>;
@@ -74,6 +75,8 @@ interface RecorderDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Maximum number of messages recorded at once. */
+  readonly maxBatch: number;
 }
 
 /**
@@ -83,9 +86,13 @@ interface RecorderDependencies {
 export class Recorder {
   private readonly recordedLate: Counter;
   private readonly deferred: Counter;
+  private readonly batches: CombinedBatches<ReceivedMessage>;
 
   constructor(private readonly dependencies: RecorderDependencies) {
-    const { metrics } = dependencies;
+    const { metrics, maxBatch } = dependencies;
+    this.batches = new CombinedBatches(maxBatch, async (messages) =>
+      this.recordEvents(await this.parseMessages(messages)),
+    );
     const late =
       'Deliveries that were recorded after other deliveries, because their endpoint is failing or has a backlog';
     this.recordedLate = metrics.counter('webhook_deliveries_recorded_late_total', late);
@@ -95,11 +102,9 @@ export class Recorder {
 
   /**
    * Records the events of these messages. The offset is committed after this resolves. A message that is not a valid
-   * event is parked.
+   * event is parked. Messages of several partitions that arrive together are recorded together.
    */
-  readonly consume = async (messages: readonly ReceivedMessage[]): Promise<void> => {
-    await this.recordEvents(await this.parseMessages(messages));
-  };
+  readonly consume = (messages: readonly ReceivedMessage[]): Promise<void> => this.batches.add(messages);
 
   /**
    * Records events. When this resolves, all of their deliveries are deferred, or stored and known to the endpoints'

@@ -1,0 +1,35 @@
+import { CombinedBatches } from './combined-batches.ts';
+
+describe('CombinedBatches', () => {
+  const handled: (readonly string[])[] = [];
+  const record = (items: readonly string[]) => {
+    handled.push([...items]);
+    return items.includes('bad') ? Promise.reject(new Error('refused')) : Promise.resolve();
+  };
+  beforeEach(() => void handled.splice(0));
+
+  it('handles the batches of one turn together, in their order', async () => {
+    const batches = new CombinedBatches(10, record);
+    await Promise.all([batches.add(['a', 'b']), batches.add(['c'])]);
+    await batches.add(['d']);
+    expect(handled).toEqual([['a', 'b', 'c'], ['d']]);
+  });
+
+  it('starts another batch above the maximum, and never splits one', async () => {
+    const batches = new CombinedBatches(3, record);
+    await Promise.all([batches.add(['a', 'b']), batches.add(['c', 'd']), batches.add(['e', 'f', 'g', 'h'])]);
+    expect(handled).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+      ['e', 'f', 'g', 'h'],
+    ]);
+  });
+
+  it('rejects all batches that were handled together, and handles later ones', async () => {
+    const batches = new CombinedBatches(10, record);
+    const outcomes = await Promise.allSettled([batches.add(['a']), batches.add(['bad'])]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await batches.add(['a']);
+    expect(handled).toEqual([['a', 'bad'], ['a']]);
+  });
+});

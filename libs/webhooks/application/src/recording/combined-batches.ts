@@ -1,0 +1,41 @@
+interface CombinedBatch<T> {
+  readonly items: T[];
+  readonly handled: Promise<void>;
+}
+
+/**
+ * Handles batches that are added in one turn of the event loop together, so that they share reads and writes. The order
+ * of the items of each batch is kept.
+ */
+export class CombinedBatches<T> {
+  private open: CombinedBatch<T> | undefined;
+
+  /**
+   * @param maxItems maximum number of items handled together; a larger batch is handled alone
+   * @param handle handles items. If it throws, all batches with these items reject
+   */
+  constructor(
+    private readonly maxItems: number,
+    private readonly handle: (items: readonly T[]) => Promise<void>,
+  ) {}
+
+  /** Adds a batch. Settles like the handling of its items. */
+  add(batch: readonly T[]): Promise<void> {
+    if (this.open === undefined || this.open.items.length + batch.length > this.maxItems) this.open = this.start();
+    this.open.items.push(...batch);
+    return this.open.handled;
+  }
+
+  private start(): CombinedBatch<T> {
+    const items: T[] = [];
+    const turnEnd = new Promise((resolve) => setImmediate(resolve));
+    const combined: CombinedBatch<T> = {
+      items,
+      handled: turnEnd.then(() => {
+        if (this.open === combined) this.open = undefined;
+        return this.handle(items);
+      }),
+    };
+    return combined;
+  }
+}
