@@ -1,10 +1,9 @@
-import { type Consumer, type EachBatchPayload, type KafkaMessage, PartitionAssigners } from 'kafkajs';
+import { type Consumer, type EachBatchPayload, PartitionAssigners } from 'kafkajs';
 import {
   type BatchHandler,
   type CountRetry,
   type Logger,
   type Metrics,
-  type ReceivedMessage,
   createRetryCounter,
   Unavailable,
 } from '@tracking/ports';
@@ -20,7 +19,7 @@ import {
   rejectAfterTimeout,
 } from './kafka-client.ts';
 import { setMemberIdentity, type MemberIdentity } from './kafkajs-patches.ts';
-import { PartitionWork } from './partition-work.ts';
+import { OffsetCommits, PartitionWork, toReceivedMessage } from './partition-work.ts';
 
 const RETRY_PAUSE_OPTIONS = { firstPauseMs: 200, maxPauseMs: 1_000 };
 /**
@@ -66,6 +65,8 @@ export class GroupMember {
   /** Messages that are being handled, by partition. */
   private readonly inHand = new Map<number, PartitionWork>();
   private consumer: Consumer | undefined;
+  /** Commits of the current consumer. */
+  private commits = new OffsetCommits(() => Promise.reject(new Unavailable(ENGINE_NAME, 'there is no consumer')));
   private crash: (reason: unknown) => void = () => undefined;
   private client: KafkaClient | undefined;
   /** Group identity that the current consumer uses. */
@@ -152,6 +153,7 @@ export class GroupMember {
       retry: { ...UNLIMITED_RETRY_OPTIONS, restartOnFailure: () => Promise.resolve(false) },
     });
     this.consumer = consumer;
+    this.commits = new OffsetCommits((offsets) => this.commitOffsets(consumer, offsets));
     let endWatch = () => {};
     await new Promise<void>((leave, crash) => {
       leaving.addEventListener('abort', () => leave(), { once: true });
@@ -178,7 +180,7 @@ export class GroupMember {
       autoCommit: false,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: CONCURRENT_PARTITIONS,
-      eachBatch: (payload) => this.handleBatch(consumer, payload),
+      eachBatch: (payload) => this.handleBatch(payload),
     });
   }
 
@@ -196,22 +198,14 @@ export class GroupMember {
     this.reportSuccess();
   }
 
-  private async handleBatch(consumer: Consumer, payload: EachBatchPayload): Promise<void> {
+  private async handleBatch(payload: EachBatchPayload): Promise<void> {
     const { batch, pause: pausePartition, resolveOffset: resolve } = payload;
     const { partition } = batch;
-    const { topic, clusterTopic, leaving, handler, maxBatch } = this.membership;
+    const { topic, leaving, handler, maxBatch } = this.membership;
     // Unhandled messages are not marked as read. They are fetched again after the current batch.
     if (leaving.aborted || this.inHand.has(partition)) return void pausePartition();
-    const commit = async (of: number, offset: string) => {
-      const { assignedAs } = this;
-      const committing = consumer.commitOffsets([{ topic: clusterTopic, partition: of, offset }]);
-      await rejectAfterTimeout(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
-        // Restarts the consumer, because no later commit can succeed and kafkajs may not notice.
-        if (describeReason(error) === UNKNOWN_MEMBER_ERROR_TYPE && assignedAs === this.assignedAs)
-          this.reportFailure(error);
-        throw error;
-      });
-    };
+    const { commits } = this;
+    const commit = (of: number, offset: string) => commits.add(of, offset, () => !work.isFenced);
     const messages = batch.messages.map((message) => toReceivedMessage(topic, partition, message));
     // The code does not use `seek`, whose offset would outlive the assignment and skip messages that this member may no
     // longer handle.
@@ -225,6 +219,21 @@ export class GroupMember {
     await Promise.race([done, pauseFor(this.limits.pausePartitionAfterMs, waited.signal)]);
     waited.abort();
     if (this.inHand.get(partition) === work) pausePartition();
+  }
+
+  /** @param offsets offset of the next message, by partition */
+  private async commitOffsets(consumer: Consumer, offsets: ReadonlyMap<number, string>): Promise<void> {
+    const { assignedAs } = this;
+    const { clusterTopic: topic } = this.membership;
+    const committing = consumer.commitOffsets(
+      [...offsets].map(([partition, offset]) => ({ topic, partition, offset })),
+    );
+    await rejectAfterTimeout(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
+      // Restarts the consumer, because no later commit can succeed and kafkajs may not notice.
+      if (describeReason(error) === UNKNOWN_MEMBER_ERROR_TYPE && assignedAs === this.assignedAs)
+        this.reportFailure(error);
+      throw error;
+    });
   }
 
   /** Ends the consumer. The next one starts at the committed offsets. */
@@ -248,22 +257,6 @@ export class GroupMember {
   private async waitForBatchesInHand(): Promise<void> {
     await Promise.all([...this.inHand.values()].map((work) => work.done));
   }
-}
-
-function toReceivedMessage(
-  topic: string,
-  partition: number,
-  { key, value, headers, offset }: KafkaMessage,
-): ReceivedMessage {
-  const texts = Object.entries(headers ?? {}).map(([name, text]) => [name, String(text ?? '')] as const);
-  return {
-    topic,
-    partition,
-    offset,
-    key: key?.toString() ?? '',
-    value: value?.toString() ?? '',
-    headers: Object.fromEntries(texts),
-  };
 }
 
 /**

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import type { KafkaMessage } from 'kafkajs';
 import { Unavailable, type BatchHandler, type CountRetry, type Logger, type ReceivedMessage } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import { describeReason, RetryReporter } from './kafka-client.ts';
@@ -114,4 +116,48 @@ export class PartitionWork {
     reporter.reportSuccess();
     return true;
   }
+}
+
+interface OffsetCommit {
+  readonly offset: string;
+  /** Returns false if the partition was assigned to another member meanwhile. */
+  isAllowed(): boolean;
+}
+
+/** Commits the offsets that are added in one turn of the event loop with one request. */
+export class OffsetCommits {
+  private waiting = new Map<number, OffsetCommit>();
+  private committed: Promise<void> | undefined;
+
+  /** @param commit commits the offset of the next message of each partition */
+  constructor(private readonly commit: (offsets: ReadonlyMap<number, string>) => Promise<void>) {}
+
+  /** Resolves when the offset is committed, or is no longer allowed. Rejects if the request fails. */
+  add(partition: number, offset: string, isAllowed: () => boolean): Promise<void> {
+    this.waiting.set(partition, { offset, isAllowed });
+    return (this.committed ??= setImmediate().then(() => this.commitWaiting()));
+  }
+
+  private async commitWaiting(): Promise<void> {
+    const allowed = [...this.waiting].filter(([, { isAllowed }]) => isAllowed());
+    this.waiting = new Map();
+    this.committed = undefined;
+    if (allowed.length > 0) await this.commit(new Map(allowed.map(([partition, { offset }]) => [partition, offset])));
+  }
+}
+
+export function toReceivedMessage(
+  topic: string,
+  partition: number,
+  { key, value, headers, offset }: KafkaMessage,
+): ReceivedMessage {
+  const texts = Object.entries(headers ?? {}).map(([name, text]) => [name, String(text ?? '')] as const);
+  return {
+    topic,
+    partition,
+    offset,
+    key: key?.toString() ?? '',
+    value: value?.toString() ?? '',
+    headers: Object.fromEntries(texts),
+  };
 }
