@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
@@ -161,12 +162,22 @@ describe('joining a group', () => {
 interface Queue {
   readonly pending: unknown[];
   readonly throttleCheckTimeoutId: NodeJS.Timeout | null;
+  readonly inflight: Map<number, { sentAt: number; requestTimeout: number; timeoutRequest(): void }>;
   checkPendingRequests(): void;
+  scheduleRequestTimeoutCheck(): void;
   destroy(): void;
 }
 type QueueClass = new (options: object) => Queue;
 
-const NO_ROOM = { maxInFlightRequests: 0, requestTimeout: 1_000, clientId: 'c', broker: 'b', logger: {} };
+const NO_ROOM = {
+  maxInFlightRequests: 0,
+  requestTimeout: 1_000,
+  enforceRequestTimeout: true,
+  isConnected: () => true,
+  clientId: 'c',
+  broker: 'b',
+  logger: {},
+};
 
 describe('a queue of requests of kafkajs', () => {
   let queue: Queue;
@@ -186,5 +197,22 @@ describe('a queue of requests of kafkajs', () => {
     queue.pending.push({});
     queue.checkPendingRequests();
     expect(queue.throttleCheckTimeoutId ?? undefined).toBeDefined();
+  });
+
+  it('reports a request without a response soon after its timeout, and no earlier', () => {
+    jest.useFakeTimers();
+    try {
+      queue.scheduleRequestTimeoutCheck();
+      const timeoutRequest = jest.fn();
+      queue.inflight.set(1, { sentAt: Date.now(), requestTimeout: 1_000, timeoutRequest });
+      jest.advanceTimersByTime(1_000);
+      expect(timeoutRequest).not.toHaveBeenCalled();
+      jest.advanceTimersByTime(100);
+      expect(timeoutRequest).toHaveBeenCalledTimes(1);
+      queue.destroy();
+      expect(jest.getTimerCount()).toBe(0);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

@@ -164,15 +164,33 @@ export function patchConsumerGroups(): void {
 /** The request queue of a connection of kafkajs 2.2.4: requests that wait for capacity or for a throttling broker. */
 interface KafkaJsRequestQueue {
   readonly pending: readonly unknown[];
+  /** Requests without a response. */
+  readonly inflight: ReadonlyMap<number, KafkaJsRequest>;
+  readonly enforceRequestTimeout: boolean;
+  readonly requestTimeout: number;
+  requestTimeoutIntervalId: NodeJS.Timeout | null;
+  isConnected(): boolean;
+  /** Stops the check of timeouts. */
+  destroy(): void;
+  scheduleRequestTimeoutCheck(): void;
   scheduleCheckPendingRequests(): void;
 }
 
+interface KafkaJsRequest {
+  readonly sentAt: number;
+  readonly requestTimeout: number;
+  timeoutRequest(): void;
+}
+
+/** Interval between two checks whether a request has timed out, as a fraction of the timeout. */
+const TIMEOUT_CHECK_FRACTION = 1 / 10;
 let areQueuesPatched = false;
 
 /**
- * Stops the polling of empty request queues. After its first response, each connection of kafkajs checks its queue
- * every millisecond (tulios/kafkajs#1704), which takes a few percent of a core. With the patch, it does so only if a
- * request waits.
+ * Stops the polling of request queues. After its first response, each connection of kafkajs checks its queue every
+ * millisecond (tulios/kafkajs#1704), which takes a few percent of a core. With the patch, it does so only if a request
+ * waits. Each connection also checks every 100 ms whether a request has timed out. With the patch, it does so ten times
+ * per timeout.
  */
 export function patchRequestQueues(): void {
   if (areQueuesPatched) return;
@@ -184,5 +202,16 @@ export function patchRequestQueues(): void {
   const { scheduleCheckPendingRequests } = prototype;
   prototype.scheduleCheckPendingRequests = function () {
     if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
+  };
+  prototype.scheduleRequestTimeoutCheck = function () {
+    if (!this.enforceRequestTimeout) return;
+    this.destroy();
+    const check = () => {
+      const now = Date.now();
+      for (const request of this.inflight.values())
+        if (now - request.sentAt > request.requestTimeout) request.timeoutRequest();
+      if (!this.isConnected()) this.destroy();
+    };
+    this.requestTimeoutIntervalId = setInterval(check, TIMEOUT_CHECK_FRACTION * this.requestTimeout);
   };
 }
