@@ -64,7 +64,7 @@ export interface PublisherOptions {
 /** Name under which checkpoints, leases and partitions of the publisher are stored. */
 export const PUBLISHER_SUBSCRIBER = 'publisher';
 /** Milliseconds until a partition without events stores its position. */
-const IDLE_CHECKPOINT_INTERVAL_MS = 500;
+const IDLE_CHECKPOINT_INTERVAL_MS = 2_000;
 
 /**
  * Publishes every announced event to the topic at least once, in the order of each shipment, always with the same
