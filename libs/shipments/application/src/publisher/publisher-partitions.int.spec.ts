@@ -236,7 +236,9 @@ describe('a publisher with partitions', () => {
     const [parked] = await publisher.listParked();
     expect(parked?.partition).toMatch(/^v2\.shipment-/);
     faulty = undefined;
-    await eventually(async () => expect(await publisher.retryParked(parked?.id ?? '')).not.toBe('requested'), DEADLINE);
+    // The new owner of the partition also retries its streams once, possibly while the event is still faulty.
+    const retryParked = () => publisher.retryParked(parked?.id ?? '');
+    await eventually(async () => expect(['applied', 'not_found']).toContain(await retryParked()), DEADLINE);
     await expectPublishedOnce();
   });
 
