@@ -166,7 +166,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   const { clock, leases, logger, metrics } = dependencies;
   const { versions = PAYLOAD_VERSIONS, passive = false } = dependencies;
   const settings: WebhookSettings = { ...DEFAULT_SETTINGS, ...dependencies.settings };
-  const { addresses, freshnessMs, maxBatch, maxInFlight, policy, timeoutMs } = settings;
+  const { addresses, freshnessMs, maxInFlight, policy, timeoutMs } = settings;
   const countRetry = createRetryCounter(metrics);
   const platform = { clock, leases, logger, metrics, countRetry };
   const time = new SteadyTime(clock, dependencies.elapsed);
@@ -225,7 +225,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   const recording = { ...platform, endpoints: store, insertion, owner };
   const deferred = new DeferredDeliveries({ ...recording, documents: stored.deferred });
   const recorder = new Recorder({
-    ...{ ...recording, payloads, versions, deliveries: repeatable, deferred, parking, watermark, maxBatch },
+    ...{ ...recording, payloads, versions, deliveries: repeatable, deferred, parking, watermark },
   });
   const lag = new ConsumerLag(broker, metrics, countRetry, settings.lagPollMs);
 
@@ -262,6 +262,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   metrics.gauge('webhook_shards_owned', 'Shards whose endpoints this process attempts', [], () => shards.count);
 
   const consuming = new AbortController();
+  const { maxBatch } = settings;
   const consumption = { topic: SHIPMENT_EVENTS_TOPIC.name, group: CONSUMER_GROUP, maxBatch, signal: consuming.signal };
   let consumed: Promise<void> | undefined;
   const jobs = [announcer.job, sweeper.job, discarding.job, backlogs.job];

@@ -52,6 +52,11 @@ interface RecordingPlan {
   readonly recordedBefore: readonly string[];
 }
 
+/**
+ * Maximum number of messages of several partitions that are recorded together. A larger batch is recorded alone, so that
+ * the messages of other partitions do not wait for it.
+ */
+const MAX_COMBINED_MESSAGES = 32;
 /** Maximum number of deliveries in one write. Larger writes would delay other writes in the store's queue. */
 const DELIVERIES_PER_WRITE = 1_000;
 
@@ -75,8 +80,6 @@ interface RecorderDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Maximum number of messages recorded at once. */
-  readonly maxBatch: number;
 }
 
 /**
@@ -89,8 +92,8 @@ export class Recorder {
   private readonly batches: CombinedBatches<ReceivedMessage>;
 
   constructor(private readonly dependencies: RecorderDependencies) {
-    const { metrics, maxBatch } = dependencies;
-    this.batches = new CombinedBatches(maxBatch, async (messages) =>
+    const { metrics } = dependencies;
+    this.batches = new CombinedBatches(MAX_COMBINED_MESSAGES, async (messages) =>
       this.recordEvents(await this.parseMessages(messages)),
     );
     const late =
