@@ -176,6 +176,13 @@ describe('a key whose record takes a while to write', () => {
     expect(await countOperations(() => key.take(LIMIT))).toBe(0);
   });
 
+  it('reserves the usual number when many requests are announced at the same time', async () => {
+    const key = open();
+    for (let request = 0; request < LIMIT; request += 1) key.prepareTake(LIMIT);
+    await key.renewReservation();
+    expect(sumCounts(stored ?? createEmptyMinute(0))).toBe(1);
+  });
+
   it('never admits more than the limit when it is announced again and again', async () => {
     const [key, other] = [open(), open()];
     let admitted = 0;

@@ -48,7 +48,9 @@ export class QuotaKey {
   /** Counts of the last minute, including pending changes. */
   private minute: SlidingMinute = createEmptyMinute(0);
   private turn: Promise<unknown> = Promise.resolve();
+  /** Number of operations that wait for their turn or run. */
   private waiting = 0;
+  private waitingTakes = 0;
   /** Limit of the requests since the last renewal; undefined if there were none. */
   private limitInUse: number | undefined;
   private wasInUse = false;
@@ -66,7 +68,8 @@ export class QuotaKey {
 
   take(limit: number): Promise<QuotaDecision> {
     this.limitInUse = limit;
-    return this.runInTurn(() => this.decideInTurn(limit));
+    this.waitingTakes += 1;
+    return this.runInTurn(() => this.decideInTurn(limit)).finally(() => (this.waitingTakes -= 1));
   }
 
   /** Reserves requests for a `take` that will probably follow, so that it need not wait for the store. Never rejects. */
@@ -117,7 +120,7 @@ export class QuotaKey {
   }
 
   private computeReservation(limit: number, used: number): number {
-    return Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waiting));
+    return Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waitingTakes));
   }
 
   private runInTurn<R>(work: () => Promise<R>): Promise<R> {
