@@ -118,6 +118,13 @@ describe('a checkpoint', () => {
     expect(await position()).toBe('0003');
   });
 
+  it('does not wait after the write that completes the partition', async () => {
+    const writing = { signal: ending.signal, onFailure: () => undefined, intervalMs: 3_600_000 };
+    const checkpoint = await Checkpoint.claim(documents, { ...OF, epoch: 1 }, writing);
+    await checkpoint.moveTo('0001', true);
+    expect(await position()).toBe('0001');
+  });
+
   it('stores a move over events of other partitions later, or with the next move', async () => {
     const claimIdle = (epoch: number, idleIntervalMs: number) => {
       const writing = { signal: ending.signal, onFailure: () => undefined, idleIntervalMs };

@@ -212,9 +212,11 @@ export class Checkpoint {
     const { intervalMs = 0 } = this.writing;
     const write = () => this.documents.replace(next, { epoch: { lte: next.epoch } });
     if (!(await retry(write, this.writing))) return this.lost.abort();
+    // The partition waits for the write that completes it.
+    const isAwaited = next.complete && !this.document.complete;
     this.document = next;
     if (this.wanted === next) this.wanted = undefined;
-    if (intervalMs > 0) await pauseFor(intervalMs, this.pauseEnd);
+    if (intervalMs > 0 && !isAwaited) await pauseFor(intervalMs, this.pauseEnd);
   }
 }
 
