@@ -97,8 +97,10 @@ export class DeadLetterDiscarder {
       const now = await queries.findByIds(taken, ids);
       const dead = now.filter(({ status }) => status === 'dead_lettered');
       if (dead.length === 0) {
-        const done = now.filter(({ status, replay_id }) => status === 'discarded' && replay_id === taken.id).length;
-        return store.storeOutcomes(taken, { done, failed: ids.length - done });
+        const done = now.filter(({ status, replay_id }) => status === 'discarded' && replay_id === taken.id);
+        // An earlier round may have ended between its writes and its second request.
+        await recounts.requestForDiscarded(done);
+        return store.storeOutcomes(taken, { done: done.length, failed: ids.length - done.length });
       }
       const at = clock().toISOString();
       // A dead letter that changed after the read, for example by its announcement, is read again with the next page.

@@ -104,31 +104,34 @@ export class RecountRequests {
     return this.recountDiscards(deliveries, restore);
   }
 
+  /** Requests recounts of the hours in which the deliveries were discarded. */
+  async requestForDiscarded(deliveries: readonly DiscardedDelivery[]): Promise<void> {
+    const requested = new Set<string>();
+    for (const { endpoint_id, discarded_at } of deliveries) {
+      if (discarded_at === undefined) continue;
+      const hour = startOfHour(discarded_at);
+      const id = createHourId(endpoint_id, hour);
+      if (requested.has(id)) continue;
+      await this.requestRecount('discards', endpoint_id, hour);
+      requested.add(id);
+    }
+  }
+
   /**
    * The first request remains if the process dies during the change. The second one is needed if the change takes so
    * long that the owner carries out the first request before the change takes effect.
    */
-  private async recountDiscards<T>(
-    discards: readonly Pick<DeliveryDocument, 'endpoint_id' | 'discarded_at'>[],
-    change: () => Promise<T>,
-  ): Promise<T> {
-    const hours = new Map<string, Pick<HourDocument, 'endpoint_id' | 'hour'>>();
-    for (const { endpoint_id, discarded_at } of discards) {
-      if (discarded_at === undefined) continue;
-      const hour = startOfHour(discarded_at);
-      hours.set(createHourId(endpoint_id, hour), { endpoint_id, hour });
-    }
-    const request = async () => {
-      for (const { endpoint_id, hour } of hours.values()) await this.requestRecount('discards', endpoint_id, hour);
-    };
-    await request();
+  private async recountDiscards<T>(deliveries: readonly DiscardedDelivery[], change: () => Promise<T>): Promise<T> {
+    await this.requestForDiscarded(deliveries);
     try {
       return await change();
     } finally {
-      await request();
+      await this.requestForDiscarded(deliveries);
     }
   }
 }
+
+type DiscardedDelivery = Pick<DeliveryDocument, 'endpoint_id' | 'discarded_at'>;
 
 function createRequest(part: RecountedPart, endpoint_id: string, hour: Timestamp): RecountDocument {
   const id = `${createHourId(endpoint_id, hour)}.${part}`;
