@@ -45,8 +45,8 @@ const program = (what: string) => `
   import { Shutdown, createLogger } from '@tracking/runtime';
   const logger = await createLogger({ level: 'info', service: 'child' });
   const shutdown = new Shutdown(logger, 2_000);
-  shutdown.addStep('engine', async () => logger.info({}, 'engine stopped'));
-  shutdown.addStep('http', async () => logger.info({}, 'http stopped'));
+  shutdown.addShutdownStep('engine', async () => logger.info({}, 'engine stopped'));
+  shutdown.addShutdownStep('http', async () => logger.info({}, 'http stopped'));
   shutdown.shutDownOnSignals(() => logger.info({}, 'draining'));
   shutdown.shutDownOnUncaughtErrors(() => logger.info({}, 'draining'));
   const alive = setInterval(() => undefined, 1_000);
@@ -83,7 +83,7 @@ describe('a process with an uncaught error', () => {
 
   it('exits by its deadline if a step does not stop or errors continue', async () => {
     const { code, texts } = await run(`
-      shutdown.addStep('stuck', () => new Promise(() => undefined));
+      shutdown.addShutdownStep('stuck', () => new Promise(() => undefined));
       setInterval(() => { throw new Error('again') }, 10);
     `);
     expect([code, texts]).toEqual([1, [FAILED, 'info draining']]);
@@ -91,7 +91,7 @@ describe('a process with an uncaught error', () => {
 
   it('exits with 1 although it was already stopping', async () => {
     const { code, texts } = await run(`
-      shutdown.addStep('failing', async () => {
+      shutdown.addShutdownStep('failing', async () => {
         setImmediate(() => { throw new Error('while stopping') });
         await new Promise((resolve) => setTimeout(resolve, 50));
       });

@@ -205,7 +205,7 @@ export class GroupMember {
     // Unhandled messages are not marked as read. They are fetched again after the current batch.
     if (leaving.aborted || this.inHand.has(partition)) return void pausePartition();
     const { commits } = this;
-    const commit = (of: number, offset: string) => commits.add(of, offset, () => !work.isFenced);
+    const commit = (of: number, offset: string): Promise<void> => commits.add(of, offset, () => !work.isFenced);
     const messages = batch.messages.map((message) => toReceivedMessage(topic, partition, message));
     // The code does not use `seek`, whose offset would outlive the assignment and skip messages that this member may no
     // longer handle.
