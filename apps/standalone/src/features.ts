@@ -96,8 +96,8 @@ export async function startFeatures(
   if (!isPassive) void readModels.ready.then(() => recheck.job.startRounds());
   shutdown.addShutdownStep('re-checks', () => recheck.job.stopRounds());
   const documentJobs = createDocumentJobs({ ...jobDependencies, readModels, shipments });
-  if (!isPassive) documentJobs.start();
-  shutdown.addShutdownStep('documents', () => documentJobs.stop());
+  if (!isPassive) documentJobs.startJobs();
+  shutdown.addShutdownStep('documents', () => documentJobs.stopJobs());
   const storageQuota = await StorageQuota.open({
     documentStore,
     storageBytes: (workspaceId) => readModels.queries.documents.sumStorageBytes(workspaceId),
@@ -152,11 +152,11 @@ function createDocumentJobs({ readModels, shipments, ...parts }: DocumentJobDepe
     deletedSince: (place, limit) => documents.listDeletedSince(place, limit),
   });
   return {
-    start(): void {
+    startJobs(): void {
       orphans.job.startRounds();
       void readModels.ready.then(() => deleted.job.startRounds());
     },
-    async stop(): Promise<void> {
+    async stopJobs(): Promise<void> {
       await Promise.all([orphans.job.stopRounds(), deleted.job.stopRounds()]);
     },
   };

@@ -114,7 +114,7 @@ describe('an event that cannot be applied', () => {
     faults.set(world.writer.streamName(1), 2);
     await world.writer.createShipment(1);
     const body = { type: 'shipment.changed.v1', data: { changes: {} } };
-    await world.writer.appendBodies(1, body, body, body);
+    await world.writer.appendEventsWithBodies(1, body, body, body);
     const { revisions, parked, shown } = start();
     await shown(await world.writer.createShipment(2));
     expect(await revisions(1)).toEqual([0, 1]);
@@ -178,7 +178,7 @@ describe('an event that cannot be applied', () => {
   it('parks the stream if no version of this code knows the event', async () => {
     const models = await world.startReadModels();
     await world.writer.createShipment(1);
-    await world.writer.appendBodies(1, { type: 'shipment.teleported.v1', data: { secret: 'do not tell' } });
+    await world.writer.appendEventsWithBodies(1, { type: 'shipment.teleported.v1', data: { secret: 'do not tell' } });
     const position = await world.writer.createShipment(2);
     expect(await models.waitForAllReadModels(position, 5_000)).toBe(true);
     const parked = await models.listParkedShipments();

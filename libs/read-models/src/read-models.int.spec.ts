@@ -131,7 +131,7 @@ describe('read models over the embedded engines', () => {
     const models = await world.startReadModels({ metrics });
     await world.writer.createShipment(1);
     await world.writer.recordMilestone(1, 'a');
-    await world.writer.appendBodies(1, { type: 'shipment.unknown.v1', data: {} });
+    await world.writer.appendEventsWithBodies(1, { type: 'shipment.unknown.v1', data: {} });
     await waitUntilCaughtUp(models);
     await waitUntilTrue(() => value('parked_streams', 'shipments') === 1);
     for (const model of ['shipments', 'milestones']) {

@@ -176,7 +176,7 @@ export class ShipmentEventWriter {
 
   createShipment(n: number, fields: Partial<ShipmentRecord> = {}, scope: Scope = ACME_LIVE): Promise<Position> {
     const sent = { etd: null, eta: null, legs: [] };
-    return this.appendBodies(n, {
+    return this.appendEventsWithBodies(n, {
       type: 'shipment.created.v1',
       data: { ...scope, shipment: createShipmentRecord(n, fields), sent },
     });
@@ -184,7 +184,10 @@ export class ShipmentEventWriter {
 
   changeShipment(n: number, to: Partial<ShipmentRecord>): Promise<Position> {
     const changes = Object.fromEntries(Object.entries(to).map(([field, value]) => [field, { from: null, to: value }]));
-    return this.appendBodies(n, { type: 'shipment.changed.v1', data: { changes: changes as unknown as Changes } });
+    return this.appendEventsWithBodies(n, {
+      type: 'shipment.changed.v1',
+      data: { changes: changes as unknown as Changes },
+    });
   }
 
   recordMilestone(
@@ -196,11 +199,14 @@ export class ShipmentEventWriter {
   ): Promise<Position> {
     const last = { containers: [] };
     const data = { milestone: createMilestone(n, id, fields), supersedes, last, ...(drops.length > 0 && { drops }) };
-    return this.appendBodies(n, { type: 'milestone.recorded.v1', data });
+    return this.appendEventsWithBodies(n, { type: 'milestone.recorded.v1', data });
   }
 
   openException(n: number, opened: ShipmentException): Promise<Position> {
-    return this.appendBodies(n, { type: 'exception.opened.v1', data: { exception: opened, open_exceptions_count: 1 } });
+    return this.appendEventsWithBodies(n, {
+      type: 'exception.opened.v1',
+      data: { exception: opened, open_exceptions_count: 1 },
+    });
   }
 
   /** Writes a change of the exception. If its new status is `resolved`, writes the event that resolves it. */
@@ -208,11 +214,11 @@ export class ShipmentEventWriter {
     if (changed.status === 'resolved') {
       const { id: exception_id, resolution, resolved_at } = changed;
       const data = { exception_id, resolution, resolved_at, open_exceptions_count: 0 };
-      return this.appendBodies(n, { type: 'exception.resolved.v2', data });
+      return this.appendEventsWithBodies(n, { type: 'exception.resolved.v2', data });
     }
     // Folds ignore the previous state of the exception.
     const data = { exception: changed, previous: changed, note: null };
-    return this.appendBodies(n, { type: 'exception.updated.v1', data });
+    return this.appendEventsWithBodies(n, { type: 'exception.updated.v1', data });
   }
 
   /** Writes the event that leads to the document's status. Only the document's row matters to tests. */
@@ -236,7 +242,7 @@ export class ShipmentEventWriter {
     return this.appendEvents(n, [createEvent({ type: 'shipment.checked.v1', data: {} }, next)]);
   }
 
-  appendBodies(n: number, ...bodies: readonly Body[]): Promise<Position> {
+  appendEventsWithBodies(n: number, ...bodies: readonly Body[]): Promise<Position> {
     return this.appendEvents(
       n,
       bodies.map((body) => createEvent(body)),

@@ -53,7 +53,7 @@ const SEVERAL_RANGES_FILTERS: readonly ShipmentListFilter[] = [
   { mode: ['air', 'ocean', 'rail'], incoterm: ['DAP', 'FOB'], status: ['arrived', 'pending', 'in_transit'] },
 ];
 /** Low limits, so that lists need many scans and the plan changes while a list is read. */
-const SHORT_SCAN_BOUNDS: readonly ListBounds[] = [
+const LOW_LIST_BOUNDS: readonly ListBounds[] = [
   { few: 5, compared: 1_000, stretch: 30, stretches: 2, bytes: 30_000 },
   { few: 45, compared: 60, stretch: 10, stretches: 3, bytes: 60_000 },
 ];
@@ -130,7 +130,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
       'lists every unchanged row exactly once: %s',
       async (_title, filter, turn) => {
         const ways = SHIPMENT_LIST_ORDERS.map(
-          (order, at) => [order, SHORT_SCAN_BOUNDS[(turn + at) % 2] as ListBounds] as const,
+          (order, at) => [order, LOW_LIST_BOUNDS[(turn + at) % 2] as ListBounds] as const,
         );
         await expectCompleteLists(
           filter,
@@ -143,7 +143,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
       'lists every unchanged row exactly once: %s',
       async (_title, filter) => {
         const byCreation = SHIPMENT_LIST_ORDERS.filter(({ field }) => field === 'created_at');
-        const ways = byCreation.flatMap((order) => SHORT_SCAN_BOUNDS.map((bounds) => [order, bounds] as const));
+        const ways = byCreation.flatMap((order) => LOW_LIST_BOUNDS.map((bounds) => [order, bounds] as const));
         await expectCompleteLists(filter, [...ways, [{ field: 'eta', descending: false }, SORT_ALL_BOUNDS]]);
       },
     );

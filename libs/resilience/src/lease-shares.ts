@@ -12,7 +12,7 @@ import type {
 import { assignLeases } from './lease-assignment.ts';
 
 /** Milliseconds for which changes of leases are collected into one log line. */
-const LOG_DELAY_MS = 1_000;
+const LOG_COLLECTION_MS = 1_000;
 
 export interface LeaseSharesOptions {
   readonly leases: Leases;
@@ -268,7 +268,7 @@ class LeaseChangeLog {
   ) {}
 
   recordChange(change: LeaseChange, name: string): void {
-    if (this.changes.size === 0) setTimeout(() => this.writeChanges(), LOG_DELAY_MS).unref();
+    if (this.changes.size === 0) setTimeout(() => this.writeChanges(), LOG_COLLECTION_MS).unref();
     this.changes.set(change, [...(this.changes.get(change) ?? []), name]);
   }
 

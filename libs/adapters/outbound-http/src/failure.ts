@@ -60,8 +60,10 @@ function createAdapterFailure(error: Error): FailureReason | undefined {
 
 function createConnectionLossFailure(error: Error, opened: boolean): FailureReason | undefined {
   if (!isConnectionLoss(error)) return undefined;
-  const when = opened ? 'its answer was complete' : 'it was open';
-  return { code: 'connection_reset', message: `the receiver closed the connection before ${when}` };
+  const message = opened
+    ? 'the receiver closed the connection before its answer was complete'
+    : 'the receiver closed the connection before it was open';
+  return { code: 'connection_reset', message };
 }
 
 function createAnswerFailure(error: NodeJS.ErrnoException): FailureReason {

@@ -111,7 +111,10 @@ describe('following the events', () => {
       supersedes: [],
       last: { containers: [] },
     });
-    return world.writer.appendBodies(n, ...ids.map((id) => ({ type: 'milestone.recorded.v1', data: data(id) })));
+    return world.writer.appendEventsWithBodies(
+      n,
+      ...ids.map((id) => ({ type: 'milestone.recorded.v1', data: data(id) })),
+    );
   };
 
   it('delivers new events once to each follower, and builds each body once', async () => {

@@ -164,7 +164,7 @@ describe('readers of the event log', () => {
             change,
             { type: 'exception.opened.v1', data: { exception: opened, open_exceptions_count: 1 } },
           ];
-          await world.writer.appendBodies(n, ...bodiesOf.slice(0, 1 + upTo(3)));
+          await world.writer.appendEventsWithBodies(n, ...bodiesOf.slice(0, 1 + upTo(3)));
           for (let turns = upTo(60); turns > 0; turns -= 1) await setImmediate();
         }
       };
@@ -188,7 +188,7 @@ describe('readers of the event log', () => {
       // Nothing is written afterwards. Events handled now are still received.
       await waitUntilCaughtUp(projecting);
       faults.from.set(world.writer.streamName(2), 1);
-      for (const n of [2, 3]) await world.writer.appendBodies(n, change);
+      for (const n of [2, 3]) await world.writer.appendEventsWithBodies(n, change);
       await waitUntilCaughtUp(projecting);
       await heal();
       expect(await projecting.listParkedShipments()).toEqual([]);

@@ -77,7 +77,7 @@ describe('the retention of published events', () => {
     await world.writer.createShipment(3, {}, OTHER_WORKSPACE);
     for (let times = 0; times < 450; times += 50) {
       const change = { type: 'shipment.changed.v1', data: { changes: {} } };
-      await world.writer.appendBodies(3, ...Array.from({ length: 50 }, () => change));
+      await world.writer.appendEventsWithBodies(3, ...Array.from({ length: 50 }, () => change));
     }
     await waitUntilCaughtUp(models);
     offsetMs = 29 * DAY_MS;

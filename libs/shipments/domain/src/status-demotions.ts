@@ -35,7 +35,10 @@ export interface DemotionTimes {
    * that arrived at an unknown place before that time had not arrived at the destination.
    */
   readonly moved: Timestamp;
-  /** The earlier of `moved` and the arrival at the destination. */
+  /**
+   * Goods that departed from a missing or unknown place before this time were not yet at the destination. This is
+   * `moved`, or the arrival at the destination if it is earlier.
+   */
   readonly movedBeforeArrival: Timestamp;
   /** Arrival at the destination; `TIME_AFTER_ALL` if there is none. */
   readonly arrived: Timestamp;

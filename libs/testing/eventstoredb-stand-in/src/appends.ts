@@ -55,8 +55,8 @@ export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
       if (message !== undefined) incoming?.proposed.push(message);
     });
     call.on('end', async () => {
-      // The end of an interrupted call is reported before its cancellation. Like a real node, the stand-in stores
-      // nothing of such a call.
+      // Like a real node, the stand-in stores nothing of an interrupted call. The end of such a call is reported before
+      // its cancellation.
       await setImmediate();
       if (incoming === undefined || call.cancelled) return;
       storeAppend(incoming)

@@ -74,11 +74,11 @@ function estimatesDeparture(milestone: ModelMilestone, memory: ModelMemory): boo
 /**
  * Returns true if the estimate is for the shipment: its location is absent, free text, or the destination. An estimate at another location sets the time of its leg.
  */
-function isEndOfShipment(milestone: ModelMilestone, memory: ModelMemory): boolean {
+function isEstimatedForDestination(milestone: ModelMilestone, memory: ModelMemory): boolean {
   return hasNoPlace(milestone, memory) || milestone.location === findDestination(memory);
 }
 
-function isStartOfShipment(milestone: ModelMilestone, memory: ModelMemory): boolean {
+function isEstimatedForOrigin(milestone: ModelMilestone, memory: ModelMemory): boolean {
   const ports = [findOrigin(memory), memory.legs.value[0]?.origin_port];
   return hasNoPlace(milestone, memory) || ports.includes(milestone.location);
 }
@@ -88,7 +88,7 @@ function isStartOfShipment(milestone: ModelMilestone, memory: ModelMemory): bool
  */
 function listArrivalsOfShipment(actual: Timestamp | null, memory: ModelMemory): readonly ModelMilestone[] {
   const arrivals = listKnownEstimates(actual, memory).filter(
-    (milestone) => estimatesArrival(milestone, memory) && isEndOfShipment(milestone, memory),
+    (milestone) => estimatesArrival(milestone, memory) && isEstimatedForDestination(milestone, memory),
   );
   const final = arrivals.filter(({ code }) => code === 'arrived_at_destination');
   return final.length === 0 ? arrivals : final;
@@ -97,7 +97,7 @@ function listArrivalsOfShipment(actual: Timestamp | null, memory: ModelMemory): 
 /** Returns the estimates of the departure. */
 function listDeparturesOfShipment(actual: Timestamp | null, memory: ModelMemory): readonly ModelMilestone[] {
   return listKnownEstimates(actual, memory).filter(
-    (milestone) => estimatesDeparture(milestone, memory) && isStartOfShipment(milestone, memory),
+    (milestone) => estimatesDeparture(milestone, memory) && isEstimatedForOrigin(milestone, memory),
   );
 }
 
@@ -168,7 +168,7 @@ function findLegEta(index: number, memory: ModelMemory): TimeOrDay | null {
     (milestone) =>
       estimatesArrival(milestone, memory) &&
       belongsToLeg(milestone, index, 'destination_port', memory) &&
-      !isEndOfShipment(milestone, memory),
+      !isEstimatedForDestination(milestone, memory),
   );
   const known = [
     ...there,
@@ -209,7 +209,7 @@ function findOriginalEta(memory: ModelMemory): TimeOrDay | null {
         report.reported > since &&
         report.reported <= ata &&
         estimatesArrival(report, memory) &&
-        isEndOfShipment(report, memory),
+        isEstimatedForDestination(report, memory),
     )
     .toSorted((a, b) => {
       if (a.reported !== b.reported) return a.reported < b.reported ? -1 : 1;

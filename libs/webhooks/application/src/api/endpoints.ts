@@ -170,7 +170,7 @@ export class Endpoints implements WebhookEndpoints {
     const isDone = ({ secrets }: EndpointDocument) => secrets.some(({ made_by }) => made_by === command.id);
     const rotate = (endpoint: EndpointDocument) => {
       // Drop secrets that were encrypted with a lost key, because they can no longer sign requests.
-      const readable = endpoint.secrets.filter(({ sealed }) => box.canOpen(sealed));
+      const readable = endpoint.secrets.filter(({ sealed }) => box.isSealedWithThisKey(sealed));
       return { ...endpoint, secrets: addSecret(readable, fresh, overlapEnds) };
     };
     return this.revealCreatedSecret(await this.runCommand(command, rotate, isDone), command);
@@ -250,7 +250,7 @@ function hasSameOrigin(one: string, other: string): boolean {
 
 /** @throws DomainError if a value was sealed with another key */
 function requireReadable(box: SecretBox, sealed: readonly { readonly sealed: string }[]): void {
-  if (!sealed.every((each) => box.canOpen(each.sealed))) throw secretUnreadableError();
+  if (!sealed.every((each) => box.isSealedWithThisKey(each.sealed))) throw secretUnreadableError();
 }
 
 interface SandboxEventSenderDependencies {

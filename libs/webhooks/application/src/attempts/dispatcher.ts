@@ -72,7 +72,7 @@ export class Dispatcher implements EndpointObserver {
   }
 
   onEndpointChange(owned: OwnedEndpoint): void {
-    this.scheduleNext(owned);
+    this.scheduleNextDelivery(owned);
     this.beginAttempts();
   }
 
@@ -97,7 +97,7 @@ export class Dispatcher implements EndpointObserver {
    * Refills the endpoint's window, schedules the endpoint if it can send now, and otherwise sets a timer for its next
    * due delivery.
    */
-  private scheduleNext(owned: OwnedEndpoint): void {
+  private scheduleNextDelivery(owned: OwnedEndpoint): void {
     const { endpoints, time } = this.dependencies;
     const gone = owned.state.beginDisabling();
     if (gone !== undefined) this.disableGoneEndpoint(owned, gone);
@@ -121,7 +121,7 @@ export class Dispatcher implements EndpointObserver {
       if (!this.admitsEndpoint(owned)) continue;
       const item = owned.takeDelivery(this.dependencies.time.now());
       if (item !== undefined) this.startAttempt(owned, item);
-      this.scheduleNext(owned);
+      this.scheduleNextDelivery(owned);
     }
   }
 

@@ -41,7 +41,7 @@ export class SecretBox {
   }
 
   /** Returns true if the text was sealed with this key. */
-  canOpen(text: string): boolean {
+  isSealedWithThisKey(text: string): boolean {
     return parseSealingKeyId(text) === this.keyId;
   }
 
@@ -137,7 +137,7 @@ export function sealHeaders(
     const before = Object.hasOwn(stored, name) ? stored[name] : undefined;
     if (value === HEADER_VALUE_MASK) return before === undefined ? [] : [[name, before]];
     const context = createHeaderContext(endpointId, name);
-    const isSame = before !== undefined && box.canOpen(before) && box.openText(before, context) === value;
+    const isSame = before !== undefined && box.isSealedWithThisKey(before) && box.openText(before, context) === value;
     return [[name, isSame ? before : box.sealText(value, context)]];
   });
   return Object.fromEntries(sealed) as Record<string, string>;
