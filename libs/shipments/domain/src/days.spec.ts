@@ -329,10 +329,13 @@ describe('a time without an offset', () => {
     }
   });
 
-  it('is converted in reported_at too', () => {
-    const { milestone } = createVoyage().postEstimate('vessel_arrived', day(9), {
+  it('is converted in reported_at too, also in a correction', () => {
+    const scenario = createVoyage();
+    const { milestone } = scenario.postEstimate('vessel_arrived', day(9), {
       ...{ timezone: 'Asia/Shanghai', reported_at: '2026-01-02T08:00:00.000' },
     });
     expect(milestone.reported_at).toBe('2026-01-02T00:00:00.000Z');
+    const patch = { timezone: 'Asia/Shanghai', reported_at: '2026-01-02T09:00:00.000' };
+    expect(scenario.correctMilestone(milestone, patch).milestone.reported_at).toBe('2026-01-02T01:00:00.000Z');
   });
 });

@@ -74,11 +74,11 @@ function decideCorrection(
     const message = 'The milestone was retracted. To restore it, post it again.';
     throw new DomainError('milestone_retracted', message);
   }
-  const content = applyPatch(command, entry, state, context.places);
+  const { content, stated_at } = applyPatch(command, entry, state, context.places);
   requireUniqueExternalId(content, entry, state);
   const unusual = patch.code === undefined ? [] : warnOfUnusualMode(content.code, state.record);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
-  const reported_at = findReportTime(command, content, entry);
+  const reported_at = stated_at ?? findReportTime(command, content, entry);
   if (isSameContent(previous, content) && reported_at === previous.reported_at) {
     const warnings = [...unusual, ...warnOfCancelledShipment(state.record, state.record)];
     return { ...common, outcome: 'unchanged', events: [], warnings };
@@ -92,7 +92,7 @@ function decideCorrection(
 
 /**
  * Returns the milestone with the patched fields. All other fields stay exactly as they are, even if the check would
- * change them today.
+ * change them today. `stated_at` is the `reported_at` of the patch in UTC; null if the patch has none or resets it.
  * @throws DomainError
  */
 function applyPatch(
@@ -100,21 +100,22 @@ function applyPatch(
   { milestone: previous }: TimelineEntry,
   { record }: ShipmentState,
   places: Places,
-): MilestoneContent {
+): { readonly content: MilestoneContent; readonly stated_at: Timestamp | null } {
   const isMoved = patch.location !== undefined && patch.timezone === undefined;
   const dropFormerTimezone = previous.location === null ? null : (places.find(previous.location)?.timezone ?? null);
   // Drops the time zone of the former place. A time zone that a client sent stays.
   const timezone = isMoved && previous.timezone === dropFormerTimezone ? { timezone: null } : {};
   const merged = { ...pickContent(previous), reported_at: null, ...keepDateOfDay(previous), ...patch, ...timezone };
   const { milestone, errors } = checkMilestone(merged, places, at, listPorts(record));
-  const { reported_at: _, ...checked } = milestone;
+  const { reported_at: stated_at, ...checked } = milestone;
   throwIfErrors([...errors, ...(patch.container_number === undefined ? [] : checkContainer(milestone, record))]);
-  return {
+  const content = {
     ...checked,
     ...(patch.location === undefined && { location: previous.location }),
     ...(patch.container_number === undefined && { container_number: previous.container_number }),
     ...(patch.location === undefined && patch.timezone === undefined && keepTimeAndZone(previous, patch)),
   };
+  return { content, stated_at };
 }
 
 /** Returns the date of a milestone that is a day. It stays the same day, even if its place or time zone changes. */
@@ -129,11 +130,12 @@ function keepTimeAndZone({ timezone, occurred_at }: Milestone, patch: MilestoneP
 }
 
 /**
- * Returns the time of the report after a correction: the time in the patch, or the time of a correction that states the
- * event again. A correction back to the values of a feed restores the time of the feed's report.
+ * Returns the time of the report after a correction without one: the time of the correction if it states the event again.
+ * A correction back to the values of a feed restores the time of the feed's report.
  */
 function findReportTime({ patch, at }: CorrectMilestone, content: MilestoneContent, entry: TimelineEntry): Timestamp {
-  if (patch.reported_at !== undefined) return patch.reported_at ?? at;
+  // The patch resets the time of the report.
+  if (patch.reported_at !== undefined) return at;
   const { milestone: previous } = entry;
   if (isSameStatement(previous, content)) return previous.reported_at;
   const sent = restoreLastSentContent(entry);
