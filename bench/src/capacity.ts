@@ -42,7 +42,7 @@ interface DelayedEngines {
   readonly addresses: { readonly eventStoreDbUrl: string; readonly kafkaBrokers: string; readonly mongoUrl: string };
 }
 
-/** What a number of replicas is measured with. */
+/** Conditions under which a number of replicas is measured. */
 interface CapacityStage {
   readonly system: DistributedSystem;
   readonly engines: DelayedEngines;

@@ -307,7 +307,7 @@ export function testEngineFaults(): void {
       };
       const looks = await countLooks();
       await writesContinue();
-      // The clock goes on, in the other replica or in the resumed one, which gets its share of the leases back.
+      // The clock continues in the other replica, or in the resumed one, which gets its share of the leases back.
       await eventually(async () => expect(await countLooks()).toBeGreaterThan(looks + 1), LONG_WAIT_OPTIONS);
       expect(await opened()).toEqual(once);
     },

@@ -77,7 +77,7 @@ export class LeaseObserver {
     await this.observing.finally(() => this.mongo.close());
   }
 
-  /** Returns the process id of the holder of the only lease whose name matches. @throws Error if nobody holds it */
+  /** Returns the process id of the holder of the only lease whose name matches. @throws Error if no process holds it */
   async findHolder(name: RegExp): Promise<number> {
     const [lease, ...others] = (await this.readLeases()).filter(({ _id, holder }) => name.test(_id) && holder !== null);
     const member = (await this.readMembers()).find(({ _id }) => _id === lease?.member);
