@@ -20,7 +20,10 @@ export const LEASE_TTL_MS = 7_000;
 const HEARTBEAT_INTERVAL_FRACTION = 1 / 3;
 /** Interval between reads of all members, as a fraction of the leases' time to live. */
 const READ_INTERVAL_FRACTION = 1 / 9;
-/** Maximum time between two reads without which nothing is known about the beats in between. */
+/**
+ * Maximum time between two reads that counts as observed. A longer pause counts as one interval between reads, because
+ * during an outage of the store no member can make a beat.
+ */
 const MAX_READ_GAP_FRACTION = 1 / 3;
 /**
  * Multiple of the time to live after which the document of an ended member is deleted. Until then, a process that starts
@@ -44,6 +47,7 @@ export interface MemberDocument extends Document, Omit<LeaseMember, 'address' | 
 
 /** Beats of the other members, as this process observed them on its own clock. */
 export class MemberObservations {
+  /** Members as last read, and the time since when they were silent, which excludes long pauses between reads. */
   private seen = new Map<string, { readonly document: MemberDocument; readonly since: number }>();
   private readAt = -Infinity;
 
@@ -51,10 +55,13 @@ export class MemberObservations {
 
   /** Records a read of all members. @param now time before the read, on the monotonic clock of this process */
   record(documents: readonly MemberDocument[], now: number): void {
-    const isContinuous = now - this.readAt <= MAX_READ_GAP_FRACTION * this.ttlMs;
+    const pauseMs = now - this.readAt;
+    const isObserved = pauseMs <= MAX_READ_GAP_FRACTION * this.ttlMs;
+    const uncountedMs = isObserved ? 0 : pauseMs - READ_INTERVAL_FRACTION * this.ttlMs;
     const observe = (document: MemberDocument) => {
-      const known = isContinuous ? this.seen.get(document.id) : undefined;
-      return known?.document.beat === document.beat ? known : { document, since: now };
+      const known = this.seen.get(document.id);
+      const isSilent = known?.document.beat === document.beat;
+      return { document, since: isSilent ? known.since + uncountedMs : now };
     };
     this.seen = new Map(documents.map((document) => [document.id, observe(document)]));
     this.readAt = now;
@@ -162,8 +169,14 @@ export class MongoMembership implements Membership {
       ...(about.tlsName !== undefined && { tls_name: about.tlsName }),
       ...(about.release !== undefined && { release: about.release }),
     };
-    // A late write must not replace a later beat, because other members would miss that beat.
-    await (await open()).upsert(document, { beat: { lt: beat } });
+    try {
+      // A late write must not replace a later beat, because other members would miss that beat.
+      await (await open()).upsert(document, { beat: { lt: beat } });
+    } catch (error) {
+      // The next beat is due immediately. Otherwise, two failures would let this member appear as ended.
+      this.beatAt = -Infinity;
+      throw error;
+    }
   }
 
   private async run(): Promise<void> {
@@ -222,7 +235,7 @@ export class MemberObserver {
 
   /**
    * Reads all members, and lists those that may be alive. A member that ended without {@link Membership.leave} is listed
-   * until it made no beat for the time to live. After a pause of more than a third of it, all members count as alive.
+   * until it made no beat for the time to live, of which a long pause between two calls counts little.
    * @throws Unavailable
    */
   async listLiveMembers(): Promise<readonly LeaseMember[]> {

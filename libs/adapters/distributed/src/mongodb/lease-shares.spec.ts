@@ -105,6 +105,35 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
     expect(cluster.documents.get('lease_members')?.size).toBe(2);
   });
 
+  test('a pause of another process delays the takeover from a killed one only by its length', async () => {
+    const [first, second] = [start(), start(), start()];
+    await advance(EVEN_MS + cluster.random() * 3_000);
+    first.killProcess();
+    const pauseMs = 3_000;
+    await advance(4_000);
+    second.suspendProcess();
+    await advance(pauseMs);
+    second.resumeProcess();
+    await advance(TAKEOVER_MS - 4_000);
+    expectEvenShares();
+  });
+
+  test('a process without leases, of which the store refuses three beats of four, counts as alive', async () => {
+    cluster = { ...cluster, names: [FIRST_NAME] };
+    start();
+    start();
+    await advance(EVEN_MS);
+    const [idle, other] = processes.toSorted((one, another) => one.held.size - another.held.size);
+    expect(idle?.held.size).toBe(0);
+    let beats = 0;
+    idle!.losesBeat = () => (beats += 1) % 4 !== 0;
+    const seen = new Set<number | undefined>();
+    other!.shares.followMembers('work', (members) => seen.add(members.length));
+    await advance(60_000);
+    expect(beats).toBeGreaterThan(20);
+    expect([...seen]).toEqual([2]);
+  });
+
   test('a process that starts half a minute after another was killed gets its share within seconds', async () => {
     const [, second] = [start(), start()];
     await advance(EVEN_MS);

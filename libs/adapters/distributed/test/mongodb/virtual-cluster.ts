@@ -72,6 +72,8 @@ export class VirtualProcess {
   readonly clock: LeaseTime;
   readonly store: DocumentStore;
   isStoreAway = false;
+  /** Returns true if the next beat of this process fails. */
+  losesBeat = () => false;
   private isKilled = false;
   private resumed: PromiseWithResolvers<void> | undefined;
   private readonly stopping = new AbortController();
@@ -185,7 +187,12 @@ export class VirtualProcess {
       find: () => run(() => [...stored.values()]),
       insert: (document: Document) => run(() => !stored.has(document.id) && write(document, {}, true)),
       replace: (document: Document, guard?: Filter) => run(() => write(document, guard, false)),
-      upsert: (document: Document, guard?: Filter) => run(() => write(document, guard, true)),
+      // Only beats of members are stored in this way.
+      upsert: (document: Document, guard?: Filter) =>
+        run(() => {
+          if (this.losesBeat()) throw new Unavailable('document store', 'test');
+          return write(document, guard, true);
+        }),
       delete: (id: string, guard?: Filter) =>
         run(() => stored.has(id) && matchesFilter(stored.get(id) as Document, guard) && stored.delete(id)),
       writeMany: (writes: readonly { readonly document: Document; readonly guard?: Filter }[]) =>
