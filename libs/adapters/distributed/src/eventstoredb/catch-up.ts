@@ -33,8 +33,11 @@ import {
 const DEFAULT_BATCH_SIZE = 500;
 /** Number of log entries without a match after which the node reports its position. */
 const SEARCH_WINDOW_ENTRIES = 500;
-/** Maximum number of log entries that a reader reads ahead. */
-const MAX_READ_AHEAD = 64;
+/**
+ * Number of log entries that each end of a subscription keeps, in addition to the 16 of the gRPC call. An event has up
+ * to 1 MiB, so that a reader reads at most 24 MiB ahead. Larger numbers save only 5 % of the CPU time.
+ */
+const MAX_READ_AHEAD = 4;
 /**
  * Milliseconds without events after which a reader assumes that a subscription has sent all stored events. The node
  * does not report when it has sent the last one.

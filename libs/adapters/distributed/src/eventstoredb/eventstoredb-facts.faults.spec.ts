@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import { jest } from '@jest/globals';
 import { EventStoreDbStandIn } from '@tracking/eventstoredb-stand-in';
 import { AppendTooLarge, Unavailable, VersionConflict, type EventStore, type NewEvent } from '@tracking/ports';
 import {
@@ -268,6 +270,27 @@ function factsOfFaults(): void {
     const { events, batches } = await slow;
     expect(listIds(events)).toEqual(appended);
     expect(Math.max(...batches.map((batch) => batch.events.length))).toBe(20);
+  });
+
+  it('a reader reads only a few events ahead of a slow consumer, because an event can have 1 MiB', async () => {
+    const store = fixture.open();
+    await fill(store, a, ['x', 'y'], 10);
+    const subscribe = jest.spyOn(EventStoreDBClient.prototype, 'subscribeToAll');
+    const reader = fixture.open({ limits: { liveEvents: 50 } });
+    const options = { streamPrefixes: [a], maxBatch: 100, signal: new AbortController().signal };
+    let readAhead: number | undefined;
+    for await (const { events } of reader.catchUp(options)) {
+      // The client's subscription is a transform stream, which its call is piped into.
+      const subscription = subscribe.mock.results
+        .map(({ value }) => value as unknown as Duplex)
+        .find(({ readableLength }) => readableLength > 0);
+      if (events.length === 0 || subscription === undefined) continue;
+      await eventually(() => expect(subscription.writableNeedDrain).toBe(true));
+      readAhead = subscription.readableLength + subscription.writableLength;
+      break;
+    }
+    expect(readAhead).toBeLessThanOrEqual(2 * 4 + 1);
+    subscribe.mockRestore();
   });
 
   const rare = 'checkpoints that are rare, and entries of the node’s own, keep no reader from the head';
