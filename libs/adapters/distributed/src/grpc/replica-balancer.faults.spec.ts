@@ -1,3 +1,4 @@
+import dns from 'node:dns';
 import { jest } from '@jest/globals';
 import { eventually, findFreePort, RecordedMetrics } from '@tracking/testing';
 import { FaultyProxy } from '../../test/grpc/faulty-link.ts';
@@ -95,6 +96,30 @@ describe('calls with a routing key', () => {
     replicas[0]!.link.releaseData();
     expect(await stuck[0]).toBe('one');
     await eventually(async () => expect(await findReplicas(call)).toEqual(before));
+  });
+
+  it('use a replica whose address is added to the name of the service, and no longer one whose address is removed', async () => {
+    const port = await findFreePort();
+    for (const host of ['127.0.0.1', '127.0.0.2']) {
+      const server = await startServer({ note: () => Promise.resolve(host) }, { address: `${host}:${port}` });
+      closing.push(() => server.close());
+    }
+    let hosts = ['127.0.0.1'];
+    const lookUp = jest
+      .spyOn(dns.promises, 'lookup')
+      .mockImplementation((() => Promise.resolve(hosts.map((address) => ({ address, family: 4 })))) as never);
+    closing.push(() => Promise.resolve(lookUp.mockRestore()));
+    const channel = openChannel(`dns:///things.test:${port}`);
+    closing.push(() => channel.close());
+    const findRoutingKey = (request: object) => (request as { readonly key?: string }).key;
+    const { things } = channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, findRoutingKey);
+    const call = (key: string) => things.note({ key }) as Promise<string>;
+    await findReplicasOnceConnected(call, 1);
+    hosts = ['127.0.0.1', '127.0.0.2'];
+    await findReplicasOnceConnected(call, 2);
+    hosts = ['127.0.0.2'];
+    const left = await findReplicasOnceConnected(call, 1);
+    expect([...left.values()]).toEqual(KEYS.map(() => '127.0.0.2'));
   });
 
   it('give a replica that starts later its share', async () => {

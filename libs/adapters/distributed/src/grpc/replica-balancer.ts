@@ -11,6 +11,12 @@ const ROUTING_KEY = 'routing-key';
  */
 const MAX_SILENCE_MS = 1_000;
 
+/**
+ * Milliseconds between two look-ups of the replicas' addresses, ± 20 %. A lost connection causes a look-up too. No
+ * connection is lost when a replica is added, so that only these look-ups find it soon.
+ */
+const LOOK_UP_INTERVAL_MS = 5_000;
+
 export function setRoutingKey(metadata: Metadata, key: string): void {
   metadata.set(ROUTING_KEY, key);
 }
@@ -114,6 +120,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
   private state = connectivityState.IDLE;
   private isUpdating = false;
   private lastError = 'no connection was attempted';
+  private lookUpTimer = this.scheduleLookUp();
 
   constructor(private readonly channel: experimental.ChannelControlHelper) {}
 
@@ -134,9 +141,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     this.replicas = new Map(
       endpoints.value.map((endpoint): [string, Replica] => {
         const name = experimental.endpointToString(endpoint);
-        const known = former.get(name);
-        known?.balancer.updateEndpoint(endpoint, options);
-        return [name, known ?? this.connect(name, endpoint, options, note)];
+        return [name, former.get(name) ?? this.connect(name, endpoint, options, note)];
       }),
     );
     for (const [name, { balancer }] of former) if (!this.replicas.has(name)) balancer.destroy();
@@ -155,12 +160,21 @@ class ReplicaBalancer implements experimental.LoadBalancer {
   }
 
   destroy(): void {
+    clearTimeout(this.lookUpTimer);
     for (const { balancer } of this.replicas.values()) balancer.destroy();
     this.replicas = new Map();
   }
 
   getTypeName(): string {
     return REPLICA_BALANCER_NAME;
+  }
+
+  private scheduleLookUp(): NodeJS.Timeout {
+    const delayMs = LOOK_UP_INTERVAL_MS * (0.8 + 0.4 * Math.random());
+    return setTimeout(() => {
+      this.lookUpTimer = this.scheduleLookUp();
+      this.channel.requestReresolution();
+    }, delayMs).unref();
   }
 
   private connect(
