@@ -126,6 +126,24 @@ describeInBrowser('two users at one shipment', () => {
     });
   });
 
+  it.each([
+    ['NZAKL', 'east of UTC+11'],
+    ['USLAX', 'west of UTC'],
+  ])('the change of a day at %s, %s, is shown with the date at that port', async (destination_port) => {
+    await people.ann.api.patch(`/v1/shipments/${shipment.id}`, { destination_port, eta: '2027-01-09' });
+    await withoutEvents('', async (page) => {
+      await page.getByRole('button', { name: 'More actions for the shipment' }).waitFor();
+      await people.kim.api.patch(`/v1/shipments/${shipment.id}`, { eta: '2027-01-20' });
+      await page.getByRole('button', { name: 'More actions for the shipment' }).click();
+      await page.getByRole('menuitem', { name: 'Cancel shipment…' }).click();
+      await page.getByRole('button', { name: 'Cancel shipment' }).click();
+      const conflict = page.getByRole('dialog', { name: 'Another user changed the shipment' });
+      await conflict.getByText('Kim changed ETA from 9 Jan 2027 to 20 Jan 2027').waitFor();
+      await conflict.getByRole('row', { name: 'ETA 9 Jan 2027 20 Jan 2027' }).waitFor();
+      await conflict.getByRole('button', { name: 'Keep their change' }).click();
+    });
+  });
+
   it('retracting a milestone that another user corrected shows the change and asks', async () => {
     const milestones = `/v1/shipments/${shipment.id}/milestones`;
     const happened = { code: 'gated_in', occurred_at: '2026-01-02T10:00:00Z' };

@@ -1,10 +1,18 @@
 import { Button, Group, List, Modal, Stack, Table, Text } from '@mantine/core';
+import { usePlaces } from '../../values/place.tsx';
 import { LocalTime } from '../../values/time.tsx';
+import {
+  createZoneFinder,
+  findRoutePorts,
+  listEntryPorts,
+  listResourceDifferences,
+  listRoutePorts,
+} from '../history/history-ports.ts';
 import { describeHistoryEntry, formatActor } from '../history/history-sentences.ts';
-import { listDifferences, formatFieldPath, formatStoredValue } from '../history/value-labels.ts';
+import { formatFieldPath, formatStoredValue } from '../history/value-labels.ts';
 import type { ResourceConflict } from './guarded-write.ts';
 
-interface ConflictDialogProps<Thing> {
+interface ConflictDialogProps<Thing extends object> {
   readonly conflict: ResourceConflict<Thing> | undefined;
   /** Changed resource, as the dialog names it: "the document". */
   readonly what: string;
@@ -15,7 +23,7 @@ interface ConflictDialogProps<Thing> {
 /**
  * Dialog that shows the change of another user. The user either keeps this change or applies their own change again.
  */
-export function ConflictDialog<Thing>({ conflict, what, fields }: ConflictDialogProps<Thing>) {
+export function ConflictDialog<Thing extends object>({ conflict, what, fields }: ConflictDialogProps<Thing>) {
   return (
     <Modal
       opened={conflict !== undefined}
@@ -28,7 +36,7 @@ export function ConflictDialog<Thing>({ conflict, what, fields }: ConflictDialog
       {conflict !== undefined && (
         <Stack>
           <Text size="sm">Your change was not saved.</Text>
-          <ConcurrentChangeList entries={conflict.since} />
+          <ConcurrentChangeList conflict={conflict} />
           <ChangedFieldsTable conflict={conflict} fields={fields} />
           {conflict.keepMine === undefined && <Text size="sm">Your action is no longer possible.</Text>}
           <Group justify="end">
@@ -43,20 +51,24 @@ export function ConflictDialog<Thing>({ conflict, what, fields }: ConflictDialog
   );
 }
 
-function ConcurrentChangeList({ entries }: { readonly entries: ResourceConflict<unknown>['since'] }) {
-  if (entries.length === 0) return null;
+function ConcurrentChangeList({ conflict: { since, now } }: { readonly conflict: ResourceConflict<object> }) {
+  const route = findRoutePorts(now.thing);
+  const ports = route === undefined ? [] : listEntryPorts(since, route);
+  const places = usePlaces(listRoutePorts(ports.flatMap(({ from, to }) => [from, to])));
+  if (since.length === 0) return null;
   return (
     <List size="sm">
-      {entries.map((entry) => (
+      {since.map((entry, index) => (
         <List.Item key={entry.id}>
-          <strong>{formatActor(entry.actor)}</strong> {describeHistoryEntry(entry).did}, <LocalTime value={entry.at} />
+          <strong>{formatActor(entry.actor)}</strong>{' '}
+          {describeHistoryEntry(entry, createZoneFinder(ports[index], places)).did}, <LocalTime value={entry.at} />
         </List.Item>
       ))}
     </List>
   );
 }
 
-function ChangedFieldsTable<Thing>({
+function ChangedFieldsTable<Thing extends object>({
   conflict,
   fields,
 }: {
@@ -64,7 +76,9 @@ function ChangedFieldsTable<Thing>({
   readonly fields: ConflictDialogProps<Thing>['fields'];
 }) {
   const { seen, now } = conflict;
-  const changed = fields.flatMap((field) => listDifferences(seen.thing[field], now.thing[field], [field]));
+  const states = [seen.thing, now.thing] as const;
+  const places = usePlaces(listRoutePorts(states.flatMap((state) => findRoutePorts(state) ?? [])));
+  const changed = listResourceDifferences(states, fields, places);
   if (changed.length === 0) return null;
   return (
     <Table.ScrollContainer minWidth={320}>
@@ -77,11 +91,11 @@ function ChangedFieldsTable<Thing>({
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {changed.map(({ path, from, to }) => (
+          {changed.map(({ path, from, to, zone, fromZone }) => (
             <Table.Tr key={path.join(' ')}>
               <Table.Td>{formatFieldPath(path)}</Table.Td>
-              <Table.Td>{formatStoredValue(from, path.at(-1))}</Table.Td>
-              <Table.Td>{formatStoredValue(to, path.at(-1))}</Table.Td>
+              <Table.Td>{formatStoredValue(from, path.at(-1), fromZone)}</Table.Td>
+              <Table.Td>{formatStoredValue(to, path.at(-1), zone)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

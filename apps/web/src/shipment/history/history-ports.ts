@@ -1,4 +1,5 @@
-import type { HistoryEntry } from './history-sentences.ts';
+import type { FindZone, HistoryEntry } from './history-sentences.ts';
+import { type Difference, listDifferences } from './value-labels.ts';
 
 /** Ports of a shipment. A whole day is a date at one of them. */
 export interface RoutePorts {
@@ -33,4 +34,48 @@ export function findPortOfTime(
 ): string | null | undefined {
   const journey = first === 'legs' ? ports.legs[Number(position) - 1] : ports;
   return (fields.at(-1) ?? first) === 'etd' ? journey?.origin_port : journey?.destination_port;
+}
+
+/** Lists the ports of routes and of their legs, with duplicates. */
+export function listRoutePorts(routes: readonly RoutePorts[]): readonly (string | null)[] {
+  return routes
+    .flatMap((route) => [route, ...route.legs])
+    .flatMap(({ origin_port, destination_port }) => [origin_port, destination_port]);
+}
+
+type PlaceZones = ReadonlyMap<string, { readonly timezone: string | null }>;
+
+/** Returns a function that finds the time zones of a shipment's expected times before and after a change. */
+export function createZoneFinder(ports: EntryPorts | undefined, places: PlaceZones): FindZone {
+  return (path, side) => ports && places.get(findPortOfTime(ports[side], path) ?? '')?.timezone;
+}
+
+/** Returns the ports of a resource if it is a shipment; undefined for a part of a shipment. */
+export function findRoutePorts(resource: object): RoutePorts | undefined {
+  return 'legs' in resource && 'destination_port' in resource ? (resource as RoutePorts) : undefined;
+}
+
+/**
+ * Lists the fields that differ between two states of a shipment or of one of its parts. The expected times of a shipment
+ * are in the time zones of its ports, the time of a milestone is in the milestone's own time zone.
+ */
+export function listResourceDifferences<Resource extends object>(
+  [seen, now]: readonly [seen: Resource, now: Resource],
+  fields: readonly (keyof Resource & string)[],
+  places: PlaceZones,
+): readonly Difference[] {
+  const [from, to] = [findRoutePorts(seen), findRoutePorts(now)];
+  const findZone = createZoneFinder(from && to && { from, to }, places);
+  return fields
+    .flatMap((field) => listDifferences(seen[field], now[field], [field]))
+    .map((difference) => ({
+      ...difference,
+      zone: findOwnZone(now) ?? findZone(difference.path, 'to'),
+      fromZone: findOwnZone(seen) ?? findZone(difference.path, 'from'),
+    }));
+}
+
+function findOwnZone(resource: object): string | undefined {
+  const { timezone } = resource as { readonly timezone?: unknown };
+  return typeof timezone === 'string' ? timezone : undefined;
 }

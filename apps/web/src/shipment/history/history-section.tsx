@@ -7,7 +7,7 @@ import { useEnvironment } from '../../session/session.ts';
 import { usePlaces } from '../../values/place.tsx';
 import { LocalTime } from '../../values/time.tsx';
 import { useShipment } from '../shipment-queries.ts';
-import { findPortOfTime, listEntryPorts } from './history-ports.ts';
+import { createZoneFinder, listEntryPorts, listRoutePorts } from './history-ports.ts';
 import classes from './history-section.module.css';
 import {
   type FindZone,
@@ -51,15 +51,10 @@ export function HistorySection() {
 /** Rows of history entries, newest first. Whole days are dates at the ports that the shipment had at that time. */
 function HistoryRows({ entries }: { readonly entries: readonly HistoryEntry[] }) {
   const ports = listEntryPorts(entries, useShipment());
-  const routes = ports.flatMap(({ from, to }) => [from, to]).flatMap((route) => [route, ...route.legs]);
-  const places = usePlaces(routes.flatMap(({ origin_port, destination_port }) => [origin_port, destination_port]));
-  return entries.map((entry, index) => {
-    const findZone: FindZone = (path, side) => {
-      const route = ports[index]?.[side];
-      return route && places.get(findPortOfTime(route, path) ?? '')?.timezone;
-    };
-    return <HistoryRow key={entry.id} entry={entry} findZone={findZone} />;
-  });
+  const places = usePlaces(listRoutePorts(ports.flatMap(({ from, to }) => [from, to])));
+  return entries.map((entry, index) => (
+    <HistoryRow key={entry.id} entry={entry} findZone={createZoneFinder(ports[index], places)} />
+  ));
 }
 
 /** Maximum number of changed values that an entry shows before the user expands it. */

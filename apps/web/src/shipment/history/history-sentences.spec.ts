@@ -1,4 +1,4 @@
-import { findPortOfTime, listEntryPorts } from './history-ports.ts';
+import { findPortOfTime, listEntryPorts, listResourceDifferences } from './history-ports.ts';
 import { type HistoryEntry, describeHistoryEntry, formatActor } from './history-sentences.ts';
 import { formatFieldPath, formatInstant, formatStoredValue } from './value-labels.ts';
 
@@ -192,6 +192,32 @@ it('formats a whole day at a former port by the calendar of that port', () => {
   expect(formatDetails(0)).toContainEqual(['legs.1.eta', former, current]);
   expect(formatDetails(1)).toContainEqual(['eta', former, current]);
   expect(told[2]?.did).toBe(`changed ETA to ${former}`);
+});
+
+const PORT_ZONES = new Map([
+  ['NZAKL', { timezone: 'Pacific/Auckland' }],
+  ['USLAX', { timezone: 'America/Los_Angeles' }],
+]);
+
+it.each([
+  ['NZAKL', 'UTC+13', '2027-01-09T10:59:59.999Z', '2027-01-20T10:59:59.999Z'],
+  ['USLAX', 'UTC-8', '2027-01-10T07:59:59.999Z', '2027-01-21T07:59:59.999Z'],
+])('compares whole days of two states by the calendar of %s (%s)', (port, _, before, after) => {
+  const shipmentOf = (eta: string) => ({ origin_port: null, destination_port: port, eta, legs: [{ ...ROUTE, eta }] });
+  const ROUTE = { origin_port: null, destination_port: port };
+  const milestoneOf = (occurred_at: string) => ({ occurred_at, timezone: PORT_ZONES.get(port)?.timezone });
+  const differences = [
+    ...listResourceDifferences([shipmentOf(before), shipmentOf(after)], ['eta', 'legs'], PORT_ZONES),
+    ...listResourceDifferences([milestoneOf(before), milestoneOf(after)], ['occurred_at'], PORT_ZONES),
+  ];
+  const dates = ['2027-01-09', '2027-01-20'].map((date) => formatStoredValue(date));
+  expect(
+    differences.map(({ path, from, to, zone, fromZone }) => [
+      path.join('.'),
+      formatStoredValue(from, path.at(-1), fromZone),
+      formatStoredValue(to, path.at(-1), zone),
+    ]),
+  ).toEqual(['eta', 'legs.1.eta', 'occurred_at'].map((path) => [path, ...dates]));
 });
 
 it('formats values with labels for codes, and “none” for empty values', () => {
