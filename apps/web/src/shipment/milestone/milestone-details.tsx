@@ -77,7 +77,7 @@ export function MilestoneDetails({ milestone }: { readonly milestone: Milestone 
           ['Pieces', formatNumber(milestone.pieces)],
           ['Temperature', formatNumber(milestone.temperature_celsius, ' °C')],
           ['Note', milestone.note],
-          ['Your reference', milestone.external_id],
+          ['Your milestone reference', milestone.external_id],
           ['Reported', <LocalTime key="reported" value={milestone.reported_at} />],
           ['Recorded', <LocalTime key="recorded" value={milestone.recorded_at} />],
         ]}

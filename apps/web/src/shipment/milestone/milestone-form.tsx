@@ -107,8 +107,8 @@ export function MilestoneInputs({ form, zone, onZone, corrects }: MilestoneInput
       <Textarea {...form.getInputProps('note')} label="Note" autosize={false} rows={2} />
       <TextInput
         {...form.getInputProps('external_id')}
-        label="Your reference"
-        description="Recording the same reference again corrects this milestone."
+        label="Your milestone reference"
+        description="Your own reference of this milestone, such as a message number. Recording it again corrects the milestone."
       />
       {mayFeed && corrects === undefined && (
         <Select

@@ -132,7 +132,7 @@ export const MILESTONE_FIELD_LABELS = {
   vessel: 'Vessel',
   voyage: 'Voyage',
   note: 'Note',
-  external_id: 'Your reference',
+  external_id: 'Your milestone reference',
   timezone: 'Time zone',
   terminal: 'Terminal',
   imo: 'IMO number',

@@ -93,9 +93,9 @@ export function ShipmentFormFields({
         <FormSection title="Parties">
           <div className={classes['fields']}>
             <TextInput {...form.getInputProps('shipper.name')} label="Shipper" />
-            <TextInput {...form.getInputProps('shipper.external_id')} label="Shipper number" />
+            <TextInput {...form.getInputProps('shipper.external_id')} label="Your number for the shipper" />
             <TextInput {...form.getInputProps('consignee.name')} label="Consignee" />
-            <TextInput {...form.getInputProps('consignee.external_id')} label="Consignee number" />
+            <TextInput {...form.getInputProps('consignee.external_id')} label="Your number for the consignee" />
           </div>
         </FormSection>
         <FormSection title="Legs">

@@ -16,9 +16,9 @@ export const TARGET_FIELD_LABELS = {
   vessel: 'Vessel',
   voyage: 'Voyage',
   'shipper.name': 'Shipper',
-  'shipper.external_id': 'Shipper number',
+  'shipper.external_id': 'Your number for the shipper',
   'consignee.name': 'Consignee',
-  'consignee.external_id': 'Consignee number',
+  'consignee.external_id': 'Your number for the consignee',
   reference: 'Additional reference',
   metadata: 'Custom fields',
 } as const;

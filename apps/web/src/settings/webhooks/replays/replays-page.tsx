@@ -89,7 +89,7 @@ function ReplayTable({ replays, showsEndpoint }: ReplayTableProps) {
             return (
               <Table.Tr key={replay.id}>
                 <Table.Td>
-                  {replay.action === 'discard' ? 'Discard' : 'Replay'}
+                  {replay.action === 'discard' ? 'Discard of deliveries' : 'Replay of deliveries'}
                   <Text size="xs" c="dimmed">
                     {describeReplay(replay)}
                   </Text>
