@@ -160,7 +160,7 @@ async function createWorkspaces({ administration, urls }: DistributedSystem, rec
 
 /**
  * Delays one engine after the other, and prints how many of its round trips a write and a delivery wait for. The delay
- * is so long that other work on the machine hardly changes the result.
+ * is much longer than the delays that other work on the machine causes, so that these hardly change the result.
  */
 async function measureRoundTrips({ system, engines, receiver, keys }: CapacityStage): Promise<void> {
   const next = createRequests(keys);

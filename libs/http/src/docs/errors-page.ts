@@ -105,7 +105,7 @@ function renderArticle({ id, code, status, entry, answer }: Article): string {
 
 ${entry.meaning}
 
-**What to do:** ${entry.action}${SERVICE_FAULT_CODES.has(code) ? ' No request provokes this error: it depends on the state of the service.' : ''}
+**Solution:** ${entry.action}${SERVICE_FAULT_CODES.has(code) ? ' No request provokes this error: it depends on the state of the service.' : ''}
 
 <details><summary>Example: <code>${escapeHtml(entry.exampleRequest)}</code></summary>
 
