@@ -189,13 +189,13 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
     },
     'quota: take, 16 concurrently': ({ quota }) => {
       const key = prefix();
-      return repeat(seconds, 16, 1, () => quota.take(key, 1_000_000_000));
+      return repeat(seconds, 16, 1, () => quota.takeRequest(key, 1_000_000_000));
     },
     'object store: put 1 MiB': ({ objects }) => {
       const name = prefix();
       const bytes = Buffer.alloc(2 ** 20, 'x');
       return repeat(seconds, 2, 1, (n) =>
-        objects.put(
+        objects.putObject(
           `${name}${n}`,
           (async function* () {
             yield bytes;

@@ -37,9 +37,9 @@ const CALL_OPERATIONS = {
 };
 
 async function openEmbedded(folder: string): Promise<{ ports: Ports; close: () => Promise<void> }> {
-  const engine = await EmbeddedEngine.open({ dataDir: join(folder, 'embedded'), logger, metrics });
+  const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir: join(folder, 'embedded'), logger, metrics });
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
-  const objects = await FileObjectStore.open(join(folder, 'objects'));
+  const objects = await FileObjectStore.openFileObjectStore(join(folder, 'objects'));
   return {
     ports: { eventStore, documentStore, broker, leases, quota, objects, ...localCalls },
     close: () => engine.close(),
@@ -82,7 +82,7 @@ async function openDistributed(folder: string): Promise<{ ports: Ports; close: (
     async close() {
       await channel.close();
       await Promise.all([server.close(), broker.close(), eventStore.close(), leases.close(), quota.close()]);
-      await connection.close();
+      await connection.closeConnection();
       await Promise.all(
         [engines.eventStoreDb, engines.kafka, engines.mongo].map(async (engine) => engine?.stopProcess()),
       );

@@ -67,13 +67,13 @@ export async function benchCapacity(seconds: number): Promise<void> {
     let keys: readonly string[] = [];
     for (const replicas of REPLICAS) {
       const options = { ...engines.addresses, folder: join(folder, 'services'), enginesDir: undefined, env: ENV };
-      const system = await DistributedSystem.start({ ...options, replicas });
+      const system = await DistributedSystem.startSystem({ ...options, replicas });
       try {
         keys = keys.length > 0 ? keys : await createWorkspaces(system, receiver);
         rates.push(await measureLoads({ system, engines, receiver, keys, replicas, seconds }, delays));
       } finally {
         setDelay(engines, 0);
-        await system.stop();
+        await system.stopSystem();
       }
     }
     for (const name of Object.keys(rates[0] ?? {})) {

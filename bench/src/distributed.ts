@@ -55,7 +55,7 @@ export async function benchDistributed(seconds: number): Promise<void> {
 
 function startServices(folder: string): Promise<DistributedSystem> {
   const { EVENTSTOREDB_URL, KAFKA_BROKERS, MONGODB_URL, ENGINES_DIR = '../shared/engines' } = process.env;
-  return DistributedSystem.start({
+  return DistributedSystem.startSystem({
     folder,
     enginesDir: ENGINES_DIR,
     eventStoreDbUrl: EVENTSTOREDB_URL,
@@ -87,7 +87,7 @@ async function services(folder: string, seconds: number, newKey: readonly string
     });
     await measureTakeovers(system, key);
   } finally {
-    await system.stop();
+    await system.stopSystem();
   }
 }
 
@@ -131,7 +131,7 @@ export async function benchReplicas(seconds: number): Promise<void> {
     }
   } finally {
     await receiver.stop();
-    await system.stop();
+    await system.stopSystem();
     await rm(folder, { recursive: true, force: true });
   }
 }

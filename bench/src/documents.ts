@@ -51,7 +51,7 @@ export async function benchDocuments(mib: number): Promise<void> {
     const services = await startServices(join(folder, 'services'));
     if (services === undefined) print('GridFS: not measured, because there are no engines (ENGINES_DIR)');
     else {
-      stops.push(() => services.system.stop());
+      stops.push(() => services.system.stopSystem());
       subjects.push(services.subject);
     }
     await compare(subjects, new SampleFile(mib));
@@ -64,7 +64,7 @@ export async function benchDocuments(mib: number): Promise<void> {
 async function startServices(folder: string): Promise<{ system: DistributedSystem; subject: Subject } | undefined> {
   const { EVENTSTOREDB_URL, KAFKA_BROKERS, MONGODB_URL, ENGINES_DIR = '../shared/engines' } = process.env;
   if (!existsSync(ENGINES_DIR) && MONGODB_URL === undefined) return undefined;
-  const system = await DistributedSystem.start({
+  const system = await DistributedSystem.startSystem({
     folder,
     enginesDir: ENGINES_DIR,
     eventStoreDbUrl: EVENTSTOREDB_URL,

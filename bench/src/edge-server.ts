@@ -17,13 +17,18 @@ import { type ApiDependencies, FEATURES } from './http-features.ts';
  */
 const { DATA_DIR = '', PORT, WITHOUT = '' } = process.env;
 const [logger, metrics, clock] = [silentLogger, noMetrics, () => new Date()];
-const engine = await EmbeddedEngine.open({ dataDir: DATA_DIR, logger, metrics });
+const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir: DATA_DIR, logger, metrics });
 const { documentStore, leases, quota } = engine;
 const secret = randomBytes(32);
-const identity = await Identity.open({ documentStore, clock, logger, secret });
+const identity = await Identity.openIdentity({ documentStore, clock, logger, secret });
 const responseCipher = (key: Uint8Array) => new SecretBox(key);
 const storage = { documentStore, leases, clock, logger, metrics };
-const idempotency = await IdempotencyClaims.open({ ...storage, secret, takeOverAfterMs: 0, responseCipher });
+const idempotency = await IdempotencyClaims.openIdempotencyClaims({
+  ...storage,
+  secret,
+  takeOverAfterMs: 0,
+  responseCipher,
+});
 
 const workspace = await identity.workspaces.findByName('default');
 const actor = { type: 'system', id: 'bench' } as const;

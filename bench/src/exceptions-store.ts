@@ -25,7 +25,7 @@ interface WaitingShipments {
  * Fills the event store of a data folder through the commands, as of two hours ago. Returns the duration in seconds.
  */
 export async function buildWaiting(dataDir: string, waiting: WaitingShipments): Promise<number> {
-  const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+  const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
   const shipments = new Shipments({
     eventStore: engine.eventStore,
     places: await loadPlaces({}),

@@ -20,10 +20,10 @@ import { fill, otherWorkspaceIds } from './shipment-store.ts';
  */
 const { DATA_DIR = '', PORT, COUNT, MONGODB_URL } = process.env;
 const [logger, metrics, clock] = [silentLogger, noMetrics, () => new Date()];
-const engine = await EmbeddedEngine.open({ dataDir: DATA_DIR, logger, metrics });
+const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir: DATA_DIR, logger, metrics });
 const { eventStore, documentStore, leases, quota } = engine;
 const secret = randomBytes(32);
-const identity = await Identity.open({ documentStore, clock, logger, secret });
+const identity = await Identity.openIdentity({ documentStore, clock, logger, secret });
 const workspace = await identity.workspaces.findByName('default');
 const actor = { type: 'system', id: 'bench' } as const;
 const command = { id: randomUUID(), at: clock().toISOString(), actor, workspace_id: String(workspace?.id) };
@@ -50,7 +50,7 @@ const settings = {
   rateLimitPerMinute: 1_000_000_000,
 };
 const responseCipher = (key: Uint8Array) => new SecretBox(key);
-const idempotency = await IdempotencyClaims.open({
+const idempotency = await IdempotencyClaims.openIdempotencyClaims({
   ...{ documentStore, leases, clock, logger, metrics, secret, takeOverAfterMs: 0, responseCipher },
 });
 const asked = {

@@ -82,7 +82,7 @@ export async function benchPartitions(seconds: number): Promise<void> {
     }
   } finally {
     await Promise.all([eventStore.close(), leases.close()]);
-    await connection.close();
+    await connection.closeConnection();
     await Promise.all([started.eventStoreDb, started.mongo].map(async (engine) => engine?.stopProcess()));
     await rm(folder, { recursive: true, force: true });
   }

@@ -39,7 +39,7 @@ export async function buildStore(
   total: number,
   workspaces: readonly string[],
 ): Promise<BuiltStore | undefined> {
-  const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+  const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
   try {
     if ((await engine.eventStore.head()) !== undefined) return undefined;
     return await fill(engine.eventStore, total, workspaces);

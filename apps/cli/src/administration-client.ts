@@ -60,13 +60,13 @@ export class AdministrationClient {
     try {
       return await this.getJson<AdministrationStatus>('');
     } catch (error) {
-      if (isNotListening(error)) return undefined;
+      if (isNoServiceListening(error)) return undefined;
       throw error;
     }
   }
 
   async getJson<T>(path: string, params: Readonly<Record<string, string>> = {}): Promise<T> {
-    return requireSuccess(await this.http.get<T>(path, { params }));
+    return requireSuccessStatus(await this.http.get<T>(path, { params }));
   }
 
   /** Reads up to `maxItems` items of a list, page by page. @returns the last page, with the items of all pages */
@@ -98,7 +98,7 @@ export class AdministrationClient {
       const isLast = deadline !== undefined && performance.now() > deadline;
       try {
         const response = await this.http.post<T>(path, body, { headers });
-        if (isLast || !hasUnknownOutcome(response)) return requireSuccess(response);
+        if (isLast || !hasUnknownOutcome(response)) return requireSuccessStatus(response);
       } catch (error) {
         if (isLast || !this.isLostResponse(error, deadline !== undefined)) throw error;
       }
@@ -109,7 +109,7 @@ export class AdministrationClient {
 
   /**
    * Returns true if the request should be sent again after an error of its connection. If a local service stops,
-   * `runWithService` starts over instead, possibly with its own service.
+   * `runWithAdministrationClient` starts over instead, possibly with its own service.
    * @param wasSent true if an earlier attempt may have reached the service, so a refused connection is temporary
    */
   private isLostResponse(error: unknown, wasSent: boolean): boolean {
@@ -133,7 +133,7 @@ export class AdministrationClient {
  * Returns true if the request failed because no service listens. File errors share these codes, so do not use this
  * function for them.
  */
-export function isNotListening(error: unknown): boolean {
+export function isNoServiceListening(error: unknown): boolean {
   return axios.isAxiosError(error) && NOT_LISTENING_CODES.has(error.code);
 }
 
@@ -149,7 +149,7 @@ function hasUnknownOutcome({ status, data }: AxiosResponse): boolean {
   return UNKNOWN_OUTCOME_STATUSES.has(status) || code === 'idempotency_in_progress';
 }
 
-function requireSuccess<T>({ status, data }: AxiosResponse<T>): T {
+function requireSuccessStatus<T>({ status, data }: AxiosResponse<T>): T {
   if (status >= 200 && status < 300) return data;
   throw RefusedError.createFromResponse(status, data, ({ details = [] }) =>
     details.map(({ param, message }) => `${param}: ${message}`).join(' '),
@@ -170,7 +170,7 @@ type ServiceTask<T> = (client: AdministrationClient, isServing: boolean) => Prom
  * time.
  * @param note receives the path of the data folder
  */
-export async function runWithService<T>(
+export async function runWithAdministrationClient<T>(
   config: CliConfig,
   signal: AbortSignal,
   note: (line: string) => void,
@@ -194,7 +194,7 @@ export async function runWithService<T>(
       else if (outcome !== 'locked') return outcome.result;
     } catch (error) {
       ownServiceFailures += isServing ? 0 : 1;
-      if (isLast || ownServiceFailures > 1 || !isNotListening(error)) throw error;
+      if (isLast || ownServiceFailures > 1 || !isNoServiceListening(error)) throw error;
     }
   }
 }
@@ -222,7 +222,7 @@ async function runOnTemporaryService<T>(
     if (isLast) throw ownService.startError();
     return 'locked';
   } catch (error) {
-    if (isNotListening(error) && (await ownService.waitForOrderlyExit())) return 'released';
+    if (isNoServiceListening(error) && (await ownService.waitForOrderlyExit())) return 'released';
     throw error;
   } finally {
     await ownService.stopService();

@@ -10,13 +10,13 @@ import {
   printDelivery,
   toScopeParams,
 } from './delivery-commands.ts';
-import { addDeadLetterFilters, addLimit, type Invocation, type Runner } from './invocation.ts';
+import { addDeadLetterFilters, addLimitOption, type Invocation, type Runner } from './invocation.ts';
 import {
   REPLAY_COLUMNS,
   type ReplaySummary,
-  requireCompleted,
+  requireCompletedReplays,
   requireRunningService,
-  waitUntilEnded,
+  waitUntilReplaysEnded,
 } from './replay-commands.ts';
 import { type Column, describeEmptyList, type Printer } from './terminal.ts';
 
@@ -41,7 +41,7 @@ const ENDPOINT_COLUMNS: readonly Column<DeadLetterSummary['by_endpoint'][number]
   COUNT_COLUMN,
 ];
 /** Text that `formatCount` returns for an exact count of 0. */
-const ZERO_COUNT_TEXT = '0';
+const TEXT_OF_ZERO_COUNT = '0';
 
 type BulkAction = 'replay' | 'discard';
 interface BulkResult {
@@ -56,7 +56,7 @@ interface BulkResult {
 }
 
 export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
-  addLimit(addDeadLetterFilters(addScopeOptions(deadLetters.command('list'))), 'newest first')
+  addLimitOption(addDeadLetterFilters(addScopeOptions(deadLetters.command('list'))), 'newest first')
     .description('list deliveries that failed permanently, newest first')
     .action(
       run((invocation) =>
@@ -81,16 +81,16 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
     .description('count dead letters by reason, endpoint and event type')
     .action(
       run(async (invocation) => {
-        const summary = await fetchSummary(invocation);
+        const summary = await fetchDeadLetterSummary(invocation);
         if (invocation.options['json'] === true) invocation.print.printResult(summary, () => '');
         else printSummary(invocation.print, summary);
       }),
     );
-  addBulkOptions(deadLetters.command('replay'))
+  addBulkCommandOptions(deadLetters.command('replay'))
     .argument('[ids...]', 'IDs of deliveries, dlv_…; without IDs, all that match the filters')
     .description('deliver dead letters again, oldest first, each with a new retry schedule')
     .action(run((invocation) => runBulkAction(invocation, 'replay'), checkDeadLetterSelection));
-  addBulkOptions(deadLetters.command('discard'))
+  addBulkCommandOptions(deadLetters.command('discard'))
     .argument('[ids...]', 'IDs of the deliveries, dlv_…')
     .description('discard dead letters permanently')
     .option('--all', 'discard all dead letters; do not combine with IDs or filters')
@@ -107,7 +107,7 @@ export function addDeadLetterCommands(deadLetters: Command, run: Runner): void {
     );
 }
 
-function addBulkOptions(command: Command): Command {
+function addBulkCommandOptions(command: Command): Command {
   return addDeadLetterFilters(addScopeOptions(command))
     .option('--yes', 'run without asking for confirmation')
     .option('--wait', 'wait until the job is complete, and report progress');
@@ -130,8 +130,8 @@ async function runBulkAction(invocation: Invocation, action: BulkAction): Promis
   const isWaiting = options['wait'] === true;
   if (isWaiting) requireRunningService(invocation);
   const [count, workspaces] =
-    operands.length > 0 ? await findByIds(invocation) : await summarizeMatchingDeadLetters(invocation);
-  if (count === ZERO_COUNT_TEXT)
+    operands.length > 0 ? await findDeadLettersByIds(invocation) : await summarizeMatchingDeadLetters(invocation);
+  if (count === TEXT_OF_ZERO_COUNT)
     return print.printResult({ data: [], refused: [], workspaces }, () => describeEmptyList(workspaces));
   await requireConfirmation(
     invocation,
@@ -139,9 +139,9 @@ async function runBulkAction(invocation: Invocation, action: BulkAction): Promis
   );
   const request = { ...toScopeParams(invocation), ...toDeadLetterSelection(invocation) };
   const result = await client.postJson<BulkResult>(`/dead_letters/${action}`, request);
-  const data = isWaiting ? await waitUntilEnded(invocation, result.data) : result.data;
+  const data = isWaiting ? await waitUntilReplaysEnded(invocation, result.data) : result.data;
   printBulkResult(invocation, { ...result, data });
-  if (isWaiting) requireCompleted(data);
+  if (isWaiting) requireCompletedReplays(data);
   const { refused } = result;
   if (refused[0] !== undefined)
     throw new CliError(`the job was not started for ${refused.length} endpoints`, refused[0].code);
@@ -166,13 +166,13 @@ function printBulkResult({ print, options, note }: Invocation, settled: BulkResu
 type Affected = readonly [count: string, workspaces: readonly string[]];
 
 async function summarizeMatchingDeadLetters(invocation: Invocation): Promise<Affected> {
-  const summary = await fetchSummary(invocation);
+  const summary = await fetchDeadLetterSummary(invocation);
   const count = formatCount(summary);
-  if (count !== ZERO_COUNT_TEXT && invocation.options['json'] !== true) printSummary(invocation.print, summary);
+  if (count !== TEXT_OF_ZERO_COUNT && invocation.options['json'] !== true) printSummary(invocation.print, summary);
   return [count, summary.workspaces];
 }
 
-async function findByIds(invocation: Invocation): Promise<Affected> {
+async function findDeadLettersByIds(invocation: Invocation): Promise<Affected> {
   const ids = [...new Set(invocation.operands)];
   for (const operand of ids) requireDeadLetter(await readDelivery({ ...invocation, operand }));
   return [String(ids.length), []];
@@ -215,14 +215,14 @@ interface DeadLetterSummary extends DeadLetterCount {
 }
 
 /** Requests the counts of the dead letters that the command's filters select. */
-function fetchSummary(invocation: Invocation): Promise<DeadLetterSummary> {
+function fetchDeadLetterSummary(invocation: Invocation): Promise<DeadLetterSummary> {
   const params = { ...toScopeParams(invocation), ...toFilterParams(invocation) };
   return invocation.client.getJson<DeadLetterSummary>('/dead_letters/summary', params);
 }
 
 function printSummary(print: Printer, summary: DeadLetterSummary): void {
   const { by_reason, by_endpoint, by_event_type, workspaces } = summary;
-  if (formatCount(summary) === ZERO_COUNT_TEXT) return print.printHint(describeEmptyList(workspaces));
+  if (formatCount(summary) === TEXT_OF_ZERO_COUNT) return print.printHint(describeEmptyList(workspaces));
   print.printHint(`${formatCount(summary)} dead letters`);
   print.printList(by_reason, REASON_COLUMNS);
   print.printHint('');

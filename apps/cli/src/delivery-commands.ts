@@ -3,8 +3,8 @@ import type { Environment, JsonValue, Page, Timestamp } from '@tracking/contract
 import {
   addDeliveryFilters,
   addEnvironment,
-  addLimit,
-  addStatus,
+  addLimitOption,
+  addStatusOption,
   type Invocation,
   toQuery,
   type Runner,
@@ -54,7 +54,7 @@ export interface DeliveryDetail extends DeliverySummary {
 }
 
 export function addDeliveryCommands(deliveries: Command, run: Runner): void {
-  addLimit(addStatus(addDeliveryFilters(addScopeOptions(deliveries.command('list')))), 'newest first')
+  addLimitOption(addStatusOption(addDeliveryFilters(addScopeOptions(deliveries.command('list')))), 'newest first')
     .description('list deliveries to webhook endpoints, newest first')
     .option('--event <id>', 'only deliveries of this event, evt_…')
     .action(
@@ -136,11 +136,11 @@ export function toFilterParams({ options }: Pick<Invocation, 'options'>): Readon
 }
 
 export function printDeliveries(invocation: Invocation, params: Readonly<Record<string, string>>): Promise<void> {
-  return printFirstItems(invocation, '/deliveries', params, DELIVERY_COLUMNS);
+  return printItemsUpToLimit(invocation, '/deliveries', params, DELIVERY_COLUMNS);
 }
 
 /** Prints the first items of a list over one or all workspaces, up to `--limit`. */
-export async function printFirstItems<T>(
+export async function printItemsUpToLimit<T>(
   { client, print, options }: Invocation,
   path: string,
   params: Readonly<Record<string, string>>,

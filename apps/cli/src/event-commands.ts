@@ -14,7 +14,14 @@ import {
 } from '@tracking/contracts';
 import type { AdministrationClient } from './administration-client.ts';
 import { CliError, RefusedError } from './config.ts';
-import { addEnvironment, addEventFilters, addLimit, type Invocation, toQuery, type Runner } from './invocation.ts';
+import {
+  addEnvironment,
+  addEventFilters,
+  addLimitOption,
+  type Invocation,
+  toQuery,
+  type Runner,
+} from './invocation.ts';
 import { type Column, describeEmptyList, type OutputStreams } from './terminal.ts';
 
 const EVENT_COLUMNS: readonly Column<EventEnvelope>[] = [
@@ -41,7 +48,7 @@ const CONFLICT_COLUMNS: readonly Column<ImportConflict>[] = [
 const STANDARD_STREAM = '-';
 
 export function addEventCommands(events: Command, run: Runner): void {
-  addLimit(addEventFilters(addEnvironment(events.command('list'))), 'oldest first')
+  addLimitOption(addEventFilters(addEnvironment(events.command('list'))), 'oldest first')
     .description('list the events that are sent to webhook endpoints')
     .action(run(printEvents));
   events
@@ -174,7 +181,7 @@ async function importEvents(
   const workspaces: string[] = [];
   const send = async () => {
     if (pending.length > 0) {
-      const result = await importLines<ImportResult>(client, '/events', { events: pending, skip_conflicts: true });
+      const result = await sendImportLines<ImportResult>(client, '/events', { events: pending, skip_conflicts: true });
       count += result.stored;
       conflicts.push(...(result.conflicts ?? []));
       for (const { stream } of result.conflicts ?? []) skippedStreams.add(stream);
@@ -186,7 +193,7 @@ async function importEvents(
   for await (const text of splitLines(source)) {
     const line = parseLine(text);
     if ('workspace' in line) {
-      await importLines(client, '/events/workspaces', line.workspace);
+      await sendImportLines(client, '/events/workspaces', line.workspace);
       workspaces.push(line.workspace.id);
     }
     if ('end' in line) end = line.end.events;
@@ -200,7 +207,7 @@ async function importEvents(
   }
   await send();
   if (end === read) {
-    await importLines(client, '/events/end', { workspaces });
+    await sendImportLines(client, '/events/end', { workspaces });
     return { count, conflicts };
   }
   const name = path === STANDARD_STREAM ? 'standard input' : path;
@@ -228,7 +235,7 @@ async function* splitLines(source: AsyncIterable<string | Uint8Array>): AsyncGen
  * Sends lines of the file. If the service rejects them, the file is the cause and not the command's usage, so the error
  * is not a `RefusedError`.
  */
-async function importLines<T>(client: AdministrationClient, path: string, body: object): Promise<T> {
+async function sendImportLines<T>(client: AdministrationClient, path: string, body: object): Promise<T> {
   try {
     return await client.postJson<T>(path, body);
   } catch (error) {

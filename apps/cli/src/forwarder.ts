@@ -11,7 +11,7 @@ const CONNECTION_HEADERS = [
   ...['host', 'content-length', 'expect'],
 ];
 /** Header values that stop axios from adding its defaults. */
-const SUPPRESSED_HEADERS = { accept: false, 'accept-encoding': false, 'user-agent': false };
+const SUPPRESSED_AXIOS_HEADERS = { accept: false, 'accept-encoding': false, 'user-agent': false };
 const ERROR_MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no server listens at this address',
   ECONNRESET: 'the server closed the connection without a response',
@@ -60,7 +60,7 @@ export class Forwarder {
     const start = performance.now();
     const elapsedMs = () => Math.round(performance.now() - start);
     try {
-      const answer = toDeliveryAnswer(await this.postEvent(request));
+      const answer = toDeliveryResponse(await this.postEvent(request));
       return { answer, forwarded: { status_code: answer.status, duration_ms: elapsedMs(), error: null } };
     } catch (cause) {
       const error = describeError(cause);
@@ -72,9 +72,13 @@ export class Forwarder {
 
   private postEvent({ headers, body, signal }: DeliveryRequest): Promise<AxiosResponse<Buffer>> {
     const id = String(headers['service-event-id']);
-    const signed = this.secret === undefined ? {} : signHeaders(this.secret, id, body);
+    const signed = this.secret === undefined ? {} : createSignatureHeaders(this.secret, id, body);
     return axios.post<Buffer>(this.url, body, {
-      headers: { ...SUPPRESSED_HEADERS, ...removeConnectionHeaders(headers), ...signed } as RawAxiosRequestHeaders,
+      headers: {
+        ...SUPPRESSED_AXIOS_HEADERS,
+        ...removeConnectionHeaders(headers),
+        ...signed,
+      } as RawAxiosRequestHeaders,
       signal,
       responseType: 'arraybuffer',
       decompress: false,
@@ -86,7 +90,7 @@ export class Forwarder {
   }
 }
 
-function toDeliveryAnswer({ status, headers, data }: AxiosResponse<Buffer>): DeliveryResponse {
+function toDeliveryResponse({ status, headers, data }: AxiosResponse<Buffer>): DeliveryResponse {
   return { status, headers: removeConnectionHeaders(headers as OutgoingHttpHeaders), body: data };
 }
 
@@ -96,7 +100,7 @@ function removeConnectionHeaders<H extends IncomingHttpHeaders | OutgoingHttpHea
 }
 
 /** Signs a delivery in both formats of the service: docs/reference/delivery.md#signature. */
-function signHeaders(secret: string, id: string, body: Buffer): Readonly<Record<string, string>> {
+function createSignatureHeaders(secret: string, id: string, body: Buffer): Readonly<Record<string, string>> {
   const t = Math.floor(Date.now() / 1_000);
   const hmac = (key: string | Buffer, prefix: string) => createHmac('sha256', key).update(prefix).update(body);
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');

@@ -70,12 +70,12 @@ export function addDeadLetterFilters(command: Command): Command {
   );
 }
 
-export function addStatus(command: Command): Command {
+export function addStatusOption(command: Command): Command {
   return command.option('--status <statuses>', 'only these statuses, separated by commas', parseStatuses);
 }
 
 /** @param order sort order of the items, for example "newest first" */
-export function addLimit(command: Command, order: string): Command {
+export function addLimitOption(command: Command, order: string): Command {
   return command.option('--limit <number>', `maximum number of items, ${order}`, parsePositiveInteger, DEFAULT_LIMIT);
 }
 

@@ -3,7 +3,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { eventually } from '@tracking/testing';
-import { ENDPOINT_PATH, LIST_ROUTE, SIGNING_SECRET, StubApi, runListen as listenTo } from '../test/stub-api.ts';
+import {
+  ENDPOINT_PATH,
+  LIST_ENDPOINTS_ROUTE,
+  SIGNING_SECRET,
+  StubApi,
+  runListen as listenTo,
+} from '../test/stub-api.ts';
 
 const refusal = (param: string, message: string): object => ({
   error: {
@@ -30,10 +36,10 @@ async function portOf(of: Server): Promise<number> {
 describe('listen', () => {
   let api: StubApi;
   beforeAll(async () => {
-    api = await StubApi.start();
+    api = await StubApi.startStubApi();
   });
-  beforeEach(() => api.reset());
-  afterAll(() => api.stop());
+  beforeEach(() => api.resetStubApi());
+  afterAll(() => api.stopStubApi());
 
   const listen = (line?: readonly string[], env?: NodeJS.ProcessEnv) => listenTo(api, line, env);
   const send = (...parameters: Parameters<StubApi['sendEvent']>) => api.sendEvent(...parameters);
@@ -71,7 +77,7 @@ describe('listen', () => {
       'POST /v1/webhook_endpoints',
       `POST ${ENDPOINT_PATH}/verify`,
       `POST ${ENDPOINT_PATH}/enable`,
-      LIST_ROUTE,
+      LIST_ENDPOINTS_ROUTE,
       DELETED,
     ]);
     expect([...api.keys]).toEqual(['Bearer sk_test_env']);
@@ -179,7 +185,7 @@ describe('listen', () => {
       { id: 'whe_gone', description: 'cli listen', url: at(free) },
     ];
     api.responses = {
-      [LIST_ROUTE]: [200, { data: left, next_cursor: null, has_more: false }],
+      [LIST_ENDPOINTS_ROUTE]: [200, { data: left, next_cursor: null, has_more: false }],
       'DELETE /v1/webhook_endpoints/whe_gone': [
         404,
         { error: { code: 'not_found', message: 'Another listen was first.', details: [] } },
@@ -189,7 +195,7 @@ describe('listen', () => {
     await eventually(() => expect(out()).toContain('Ctrl-C'));
     expect(api.requests.slice(2)).toEqual([
       `POST ${ENDPOINT_PATH}/enable`,
-      LIST_ROUTE,
+      LIST_ENDPOINTS_ROUTE,
       ...['whe_killed', 'whe_own', 'whe_gone'].map((id) => `DELETE /v1/webhook_endpoints/${id}`),
     ]);
     expect(out()).toContain(

@@ -11,7 +11,7 @@ import {
   type PublicApi,
   createPublicApi,
   resendEvent,
-  formatResult,
+  formatResendResult,
 } from './public-api.ts';
 import { CliError, RefusedError, UsageError } from './config.ts';
 import { parseForwardAddress, type ForwardResult, Forwarder, parseSigningSecret } from './forwarder.ts';
@@ -109,7 +109,7 @@ class ListenSession {
       return print.printResult(result, () => formatReceivedDelivery(delivery));
     }
     return forwarder.forwardDelivery(request).then(({ answer, forwarded }) => {
-      print.printResult({ ...result, forwarded }, () => formatForwarded(delivery, forwarded, forwarder.url));
+      print.printResult({ ...result, forwarded }, () => formatForwardedDelivery(delivery, forwarded, forwarder.url));
       return answer;
     });
   };
@@ -153,7 +153,7 @@ class ListenSession {
       print.printResult({ ...about, forward_to: forwarder.url, ...secretFields }, () => text);
       if (!forwarder.hasOwnSecret) print.printHint(`Your server checks signatures with ${secret}`);
     }
-    if (isTerminal(input) && isTerminal(out))
+    if (isTerminalStream(input) && isTerminalStream(out))
       print.printHint(
         'Type "resend" to send the last event again, "resend evt_…" for another event, or "test TYPE" for an example event.',
       );
@@ -169,7 +169,7 @@ class ListenSession {
           if (event === undefined) throw new UsageError('no event received yet: specify an event, evt_…');
           const sent = await resendEvent(this.api, id, event, signal);
           if (sent === undefined) throw createNotSubscribedError(event, [id]);
-          print.printResult(sent, formatResult);
+          print.printResult(sent, formatResendResult);
         },
       ],
       [
@@ -182,8 +182,8 @@ class ListenSession {
     const report = (message: string) => note(`error: ${message}`);
     // Commands are read only at a terminal in the foreground: a shell stops a background job that reads from the
     // terminal.
-    if (isTerminal(out) || !isTerminal(input))
-      void runCommandLines(input, commands, signal, report).catch(({ message }: Error) => report(message));
+    if (isTerminalStream(out) || !isTerminalStream(input))
+      void runTypedCommandLines(input, commands, signal, report).catch(({ message }: Error) => report(message));
     await waitForAbort(signal);
   }
 }
@@ -194,7 +194,7 @@ function createRefusal(reason: string): CliError {
   );
 }
 
-function isTerminal(stream: object): boolean {
+function isTerminalStream(stream: object): boolean {
   return 'isTTY' in stream && stream.isTTY === true;
 }
 
@@ -214,15 +214,15 @@ function formatReceivedDelivery({ event, verdict, repeated, receivedAt }: Receiv
 }
 
 /** Formats a delivery that was forwarded. */
-function formatForwarded(
+function formatForwardedDelivery(
   { event, repeated, receivedAt }: ReceivedDelivery,
   forwarded: ForwardResult,
   url: string,
 ): string {
-  return `${receivedAt.toISOString()}  ${formatEvent(event)}  → ${formatOutcome(event, forwarded, url)}${repeated ? '  (repeated)' : ''}`;
+  return `${receivedAt.toISOString()}  ${formatEvent(event)}  → ${formatForwardResult(event, forwarded, url)}${repeated ? '  (repeated)' : ''}`;
 }
 
-function formatOutcome(
+function formatForwardResult(
   { sandbox }: EventEnvelope,
   { status_code: status, duration_ms, error }: ForwardResult,
   url: string,
@@ -237,11 +237,11 @@ function formatOutcome(
 }
 
 function formatEvent(event: EventEnvelope): string {
-  return `${event.type.padEnd(20)}  ${event.id}  ${describeSubject(event)}`;
+  return `${event.type.padEnd(20)}  ${event.id}  ${describeEventSubject(event)}`;
 }
 
 /** Returns a short description of an event's subject. */
-function describeSubject({ data }: EventEnvelope): string {
+function describeEventSubject({ data }: EventEnvelope): string {
   const { shipment_id, external_id, milestone, exception, changes } = data as Readonly<
     Record<string, Readonly<Record<string, JsonValue>> | string | null | undefined>
   >;
@@ -257,7 +257,7 @@ type TypedCommands = ReadonlyMap<string, (argument: string | undefined) => Promi
  * Runs typed commands one after the other, until the input ends or `signal` aborts.
  * @param report receives the error of a command
  */
-async function runCommandLines(
+async function runTypedCommandLines(
   input: NodeJS.ReadableStream,
   commands: TypedCommands,
   signal: AbortSignal,

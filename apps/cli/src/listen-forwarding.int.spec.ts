@@ -27,7 +27,7 @@ describe('listen --forward-to', () => {
   let listening: RunningListen;
 
   beforeAll(async () => {
-    api = await StubApi.start();
+    api = await StubApi.startStubApi();
     server = createServer((request, response) => {
       let body = '';
       request.setEncoding('utf8').on('data', (part: string) => (body += part));
@@ -41,7 +41,7 @@ describe('listen --forward-to', () => {
     address = `127.0.0.1:${(server.address() as AddressInfo).port}/hooks?of=test`;
   });
   beforeEach(() => {
-    api.reset();
+    api.resetStubApi();
     [came, waiting, answer] = [[], [], [204, {}, '']];
   });
   afterEach(async () => {
@@ -52,7 +52,7 @@ describe('listen --forward-to', () => {
   afterAll(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-    await api.stop();
+    await api.stopStubApi();
   });
 
   async function forward(line: readonly string[] = [], input?: NodeJS.ReadableStream): Promise<void> {
@@ -199,10 +199,10 @@ describe('listen --forward-to', () => {
 describe('events resend', () => {
   let api: StubApi;
   beforeAll(async () => {
-    api = await StubApi.start();
+    api = await StubApi.startStubApi();
   });
-  beforeEach(() => api.reset());
-  afterAll(() => api.stop());
+  beforeEach(() => api.resetStubApi());
+  afterAll(() => api.stopStubApi());
   const LIST = 'GET /v1/webhook_endpoints';
   const endpoints = (...statuses: string[]) => ({
     [LIST]: [

@@ -15,7 +15,7 @@ import {
   addReadModelCommands,
 } from './read-model-commands.ts';
 import { addResendCommand } from './public-api.ts';
-import { runWithService } from './administration-client.ts';
+import { runWithAdministrationClient } from './administration-client.ts';
 
 /** Exit code that shells report for a process ended by SIGINT. */
 const INTERRUPTED_EXIT_CODE = 130;
@@ -38,7 +38,7 @@ export async function runCli(
 ): Promise<number> {
   const report = new Reporter(err, args);
   const note = (line: string) => report.printNote(line);
-  const beginStream = createSingleCallGuard();
+  const beginStream = createSingleCommandGuard();
   let passwordRead: Promise<string> | undefined;
   const password = () => (passwordRead ??= readPassword({ input, err, signal }));
   const confirm = (question: string) => askConfirmation({ input, err, signal }, question);
@@ -53,7 +53,9 @@ export async function runCli(
     async (...parameters) => {
       const invocation = createInvocation(parameters);
       await check(invocation);
-      await runWithService(config, signal, note, (client, isServing) => command({ client, isServing, ...invocation }));
+      await runWithAdministrationClient(config, signal, note, (client, isServing) =>
+        command({ client, isServing, ...invocation }),
+      );
     };
   const runLocally: LocalRunner =
     (command) =>
@@ -117,7 +119,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-function createSingleCallGuard(): () => void {
+function createSingleCommandGuard(): () => void {
   let wasCalled = false;
   return () => {
     if (wasCalled)

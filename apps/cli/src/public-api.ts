@@ -26,7 +26,7 @@ export function addPublicApiOptions(command: Command): Command {
 export function createPublicApi({ options }: Pick<Invocation, 'options'>, apiKey: string | undefined): PublicApi {
   const { url, key = apiKey } = options;
   if (key === undefined) throw new UsageError('specify an API key with --key or API_KEY; create one with keys create');
-  return { client: createClient(String(url), String(key)), receive: (call) => awaitResponse(String(url), call) };
+  return { client: createClient(String(url), String(key)), receive: (call) => awaitApiResponse(String(url), call) };
 }
 
 function createClient(baseUrl: string, apiKey: string): TrackingClient {
@@ -37,7 +37,7 @@ function createClient(baseUrl: string, apiKey: string): TrackingClient {
   }
 }
 
-async function awaitResponse<T>(url: string, call: PromiseLike<T>): Promise<T> {
+async function awaitApiResponse<T>(url: string, call: PromiseLike<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
@@ -83,12 +83,12 @@ export function addResendCommand(resend: Command, run: LocalRunner, apiKey: stri
         const { operand, options, print, signal } = invocation;
         const api = createPublicApi(invocation, apiKey);
         const named = options['endpoint'];
-        const endpoints = named === undefined ? await findListeningEndpoints(api) : [String(named)];
+        const endpoints = named === undefined ? await findEndpointsOfListenCommands(api) : [String(named)];
         let isSent = false;
         for (const endpoint of endpoints) {
           const sent = await resendEvent(api, endpoint, operand, signal);
           if (sent === undefined) continue;
-          print.printResult(sent, formatResult);
+          print.printResult(sent, formatResendResult);
           isSent = true;
         }
         if (!isSent) throw createNotSubscribedError(operand, endpoints);
@@ -111,14 +111,14 @@ export async function resendEvent(
   const { data } = await receive(client.webhookDeliveries.list({ endpoint_id, event_id, limit: 1 }).page());
   const [delivery] = data;
   if (delivery === undefined) {
-    const replay_id = await replayMissed(api, endpoint_id, event_id, signal);
+    const replay_id = await replayMissedEvent(api, endpoint_id, event_id, signal);
     return replay_id === undefined ? undefined : { endpoint_id, event_id, delivery_id: null, replay_id };
   }
   await receive(client.webhookDeliveries.retry(delivery.id));
   return { endpoint_id, event_id, delivery_id: delivery.id, replay_id: null };
 }
 
-export function formatResult({ endpoint_id, event_id, replay_id }: ResendResult): string {
+export function formatResendResult({ endpoint_id, event_id, replay_id }: ResendResult): string {
   return `${event_id} is sent to ${endpoint_id} ${replay_id === null ? 'again' : `by ${replay_id}`}`;
 }
 
@@ -130,7 +130,7 @@ export function createNotSubscribedError(event_id: string, endpoints: readonly s
  * Replays the millisecond in which the event was created. @returns the ID of the replay if it has found an event;
  * undefined if it finds none
  */
-async function replayMissed(
+async function replayMissedEvent(
   { client, receive }: PublicApi,
   endpoint_id: string,
   event_id: string,
@@ -148,7 +148,7 @@ async function replayMissed(
   }
 }
 
-async function findListeningEndpoints({ client, receive }: PublicApi): Promise<readonly string[]> {
+async function findEndpointsOfListenCommands({ client, receive }: PublicApi): Promise<readonly string[]> {
   const endpoints = await receive(client.webhookEndpoints.list().toArray());
   const ids = endpoints
     .filter(({ description, status }) => description === LISTEN_DESCRIPTION && status === 'enabled')

@@ -35,7 +35,9 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
   readModels
     .command('list')
     .description('list the read models of all workspaces, and their progress')
-    .action(run(async ({ client, print }) => print.printList(await fetchStatuses(client), READ_MODEL_COLUMNS)));
+    .action(
+      run(async ({ client, print }) => print.printList(await fetchReadModelStatuses(client), READ_MODEL_COLUMNS)),
+    );
   readModels
     .command('rebuild')
     .argument('[name]', 'name of a read model; all by default')
@@ -44,14 +46,14 @@ export function addReadModelCommands(readModels: Command, run: Runner): void {
     )
     .action(
       run(async ({ client, print, operand, signal }) => {
-        const names = operand === '' ? (await fetchStatuses(client)).map(({ name }) => name) : [operand];
+        const names = operand === '' ? (await fetchReadModelStatuses(client)).map(({ name }) => name) : [operand];
         const generations = new Map<string, number>();
         for (const name of names) {
           const path = `/read_models/${encodeURIComponent(name)}/rebuild`;
           const { generation } = await client.postJson<{ generation: number }>(path).catch(throwUsageError);
           generations.set(name, generation);
         }
-        print.printList(await waitForGenerations(client, generations, signal), READ_MODEL_COLUMNS);
+        print.printList(await waitForRebuiltReadModels(client, generations, signal), READ_MODEL_COLUMNS);
       }),
     );
 }
@@ -61,18 +63,18 @@ function throwUsageError(error: unknown): never {
   throw error instanceof RefusedError && error.status === 404 ? new UsageError(error.message) : error;
 }
 
-async function fetchStatuses(client: AdministrationClient): Promise<readonly ReadModelStatus[]> {
+async function fetchReadModelStatuses(client: AdministrationClient): Promise<readonly ReadModelStatus[]> {
   return (await client.getJson<{ data: ReadModelStatus[] }>('/read_models')).data;
 }
 
 /** Waits until queries use the rebuilt generation of each read model, or a later one. */
-async function waitForGenerations(
+async function waitForRebuiltReadModels(
   client: AdministrationClient,
   wanted: ReadonlyMap<string, number>,
   signal: AbortSignal,
 ): Promise<readonly ReadModelStatus[]> {
   for (;;) {
-    const now = (await fetchStatuses(client)).filter(({ name }) => wanted.has(name));
+    const now = (await fetchReadModelStatuses(client)).filter(({ name }) => wanted.has(name));
     if (now.every(({ name, generation }) => generation >= (wanted.get(name) ?? 0))) return now;
     await pause(STATUS_POLL_INTERVAL_MS, undefined, { signal });
   }
@@ -106,7 +108,7 @@ export function addPartitionCommands(partitions: Command, run: Runner): void {
   partitions
     .command('list')
     .description('list the numbers of partitions into which the services divide the shipments')
-    .action(run(async ({ client, print }) => print.printList(await fetchPartitions(client), PARTITION_COLUMNS)));
+    .action(run(async ({ client, print }) => print.printList(await fetchPartitionStatuses(client), PARTITION_COLUMNS)));
   partitions
     .command('set')
     .argument('<subscriber>', 'name of the subscriber, from partitions list')
@@ -114,16 +116,16 @@ export function addPartitionCommands(partitions: Command, run: Runner): void {
     .description('change the number of partitions, and wait until the services use it; no event is published again')
     .action(
       run(async ({ client, print, operands: [subscriber = '', partitions], signal }) => {
-        await fetchPartitions(client);
+        await fetchPartitionStatuses(client);
         const path = `/partitions/${encodeURIComponent(subscriber)}`;
         await client.postJson(path, { partitions: Number(partitions) }).catch(throwUsageError);
-        print.printList([await waitForPartitions(client, subscriber, signal)], PARTITION_COLUMNS);
+        print.printList([await waitForRequestedPartitions(client, subscriber, signal)], PARTITION_COLUMNS);
       }),
     );
 }
 
 /** @throws UsageError if the client is connected to a standalone process, which has no route for partitions */
-async function fetchPartitions(client: AdministrationClient): Promise<readonly PartitionStatus[]> {
+async function fetchPartitionStatuses(client: AdministrationClient): Promise<readonly PartitionStatus[]> {
   try {
     return (await client.getJson<{ data: PartitionStatus[] }>('/partitions')).data;
   } catch (error) {
@@ -133,13 +135,13 @@ async function fetchPartitions(client: AdministrationClient): Promise<readonly P
 }
 
 /** Waits until the services use the number of partitions that was requested last. */
-async function waitForPartitions(
+async function waitForRequestedPartitions(
   client: AdministrationClient,
   subscriber: string,
   signal: AbortSignal,
 ): Promise<PartitionStatus> {
   for (;;) {
-    const status = (await fetchPartitions(client)).find((each) => each.subscriber === subscriber);
+    const status = (await fetchPartitionStatuses(client)).find((each) => each.subscriber === subscriber);
     if (status !== undefined && status.partitions === status.requested) return status;
     await pause(STATUS_POLL_INTERVAL_MS, undefined, { signal });
   }

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DELIVERY_ERROR_CODES } from '@tracking/contracts';
-import { type AdministrationClient, isNotListening } from './administration-client.ts';
+import { type AdministrationClient, isNoServiceListening } from './administration-client.ts';
 import { CliError } from './config.ts';
-import { addScopeOptions, printFirstItems, toScopeParams } from './delivery-commands.ts';
-import { addEventFilters, addLimit, type Invocation, toQuery, type Runner } from './invocation.ts';
+import { addScopeOptions, printItemsUpToLimit, toScopeParams } from './delivery-commands.ts';
+import { addEventFilters, addLimitOption, type Invocation, toQuery, type Runner } from './invocation.ts';
 import type { Column } from './terminal.ts';
 
 const REPLAYABLE_STATUSES = ['dead_lettered', 'discarded', 'succeeded', 'missed'] as const;
@@ -22,13 +22,13 @@ export const REPLAY_COLUMNS: readonly Column<ReplaySummary>[] = [
 ];
 
 export function addReplayCommands(replays: Command, run: Runner): void {
-  addLimit(addScopeOptions(replays.command('list')), 'newest first')
+  addLimitOption(addScopeOptions(replays.command('list')), 'newest first')
     .description('list jobs that send or discard deliveries, with their progress, newest first')
     .option('--endpoint <id>', 'only replays of this endpoint, whe_…')
     .action(
       run((invocation) => {
         const params = { ...toScopeParams(invocation), ...toQuery({ endpoint_id: invocation.options['endpoint'] }) };
-        return printFirstItems(invocation, '/replays', params, REPLAY_COLUMNS);
+        return printItemsUpToLimit(invocation, '/replays', params, REPLAY_COLUMNS);
       }),
     );
   addScopeOptions(replays.command('show'))
@@ -95,10 +95,10 @@ async function printReplay(invocation: Invocation, replay: ReplaySummary): Promi
   const { print, options } = invocation;
   const isWaiting = options['wait'] === true;
   if (isWaiting && replay.status === 'running') requireRunningService(invocation);
-  const [now = replay] = isWaiting ? await waitUntilEnded(invocation, [replay]) : [];
+  const [now = replay] = isWaiting ? await waitUntilReplaysEnded(invocation, [replay]) : [];
   if (options['json'] === true) print.printResult(now, () => '');
   else print.printList([now], REPLAY_COLUMNS);
-  if (isWaiting) requireCompleted([now]);
+  if (isWaiting) requireCompletedReplays([now]);
 }
 
 function parseStatuses(text: string): readonly string[] {
@@ -124,7 +124,7 @@ export interface ReplaySummary {
  * Waits until the replays have ended, and reports their progress. If the user stops waiting, the replays continue.
  * @returns the final state of the replays
  */
-export async function waitUntilEnded(
+export async function waitUntilReplaysEnded(
   { client, note, signal }: Pick<Invocation, 'client' | 'note' | 'signal'>,
   replays: readonly ReplaySummary[],
 ): Promise<readonly ReplaySummary[]> {
@@ -132,11 +132,11 @@ export async function waitUntilEnded(
   let reported = '';
   for (;;) {
     // The service may restart during the wait, and continues the replays after the restart.
-    now = await fetchCurrent(client, now).catch((error: unknown) => {
-      if (!isNotListening(error)) throw error;
+    now = await fetchCurrentReplays(client, now).catch((error: unknown) => {
+      if (!isNoServiceListening(error)) throw error;
       return now;
     });
-    const progress = describeProgress(now);
+    const progress = describeReplayProgress(now);
     if (progress !== reported) note(progress);
     reported = progress;
     if (now.every(({ status }) => status !== 'running')) return now;
@@ -144,7 +144,7 @@ export async function waitUntilEnded(
   }
 }
 
-function fetchCurrent(
+function fetchCurrentReplays(
   client: AdministrationClient,
   replays: readonly ReplaySummary[],
 ): Promise<readonly ReplaySummary[]> {
@@ -165,13 +165,13 @@ export function requireRunningService({ isServing }: Pick<Invocation, 'isServing
 }
 
 /** Checks that all replays completed. @throws CliError if one was canceled */
-export function requireCompleted(replays: readonly ReplaySummary[]): void {
+export function requireCompletedReplays(replays: readonly ReplaySummary[]): void {
   const canceled = replays.filter(({ status }) => status !== 'completed').length;
   if (canceled > 0)
     throw new CliError(`${canceled} of ${replays.length} replays were canceled; to continue, use replays resume`);
 }
 
-function describeProgress(replays: readonly ReplaySummary[]): string {
+function describeReplayProgress(replays: readonly ReplaySummary[]): string {
   const sum = (of: (replay: ReplaySummary) => number) => replays.reduce((total, replay) => total + of(replay), 0);
   const running = replays.filter(({ status }) => status === 'running').length;
   const counts = `${sum(({ done }) => done)} of ${sum(({ matched }) => matched)} matching so far are done`;

@@ -108,13 +108,13 @@ export async function askConfirmation({ input, err, signal }: Prompt, question: 
 export async function readPassword(prompt: Prompt): Promise<string> {
   const password = prompt.input.isTTY
     ? await askForPasswordTwice(prompt)
-    : (await readPipe(prompt)).replace(/\r?\n$/, '');
+    : (await readTextFromPipe(prompt)).replace(/\r?\n$/, '');
   if (password === '') throw new UsageError('standard input contains no password');
   if (/[\r\n]/.test(password)) throw new UsageError('the password must be a single line of text');
   return password;
 }
 
-function readPipe({ input, signal }: Prompt): Promise<string> {
+function readTextFromPipe({ input, signal }: Prompt): Promise<string> {
   return text(addAbortSignal(signal, input as Readable));
 }
 

@@ -20,7 +20,7 @@ export interface StubAdministration {
   close(): Promise<void>;
 }
 
-function chooseStatus({ error }: ErrorBody): number {
+function chooseErrorStatus({ error }: ErrorBody): number {
   return error.code === 'not_found' ? 404 : 400;
 }
 
@@ -45,7 +45,7 @@ export async function startAdministration(
       if (!isStatus) service.requests.push(asked);
       const body = isStatus ? {} : answer(asked);
       if (body === undefined) return void request.socket.destroy();
-      response.statusCode = 'error' in body ? chooseStatus(body as ErrorBody) : 200;
+      response.statusCode = 'error' in body ? chooseErrorStatus(body as ErrorBody) : 200;
       response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
     });
   });

@@ -18,7 +18,7 @@ interface SampleJourney {
  * customs hold that exceeds the free days, and a delivery.
  * @param today date before which all actual milestones occur
  */
-export function createOceanJourney(today: Date): SampleJourney {
+export function createSampleOceanShipment(today: Date): SampleJourney {
   const at = (day: number, hour = 8) =>
     new Date(Math.floor(today.getTime() / DAY_MS) * DAY_MS + day * DAY_MS + hour * HOUR_MS);
   const iso = (day: number, hour?: number) => at(day, hour).toISOString();
@@ -112,7 +112,7 @@ interface LateDeparture {
 }
 
 /** Shipment without milestones. Its departure becomes twelve hours overdue after the given milliseconds. */
-export function createLateDeparture(now: Date, inMs: number): LateDeparture {
+export function createSampleShipmentWithLateDeparture(now: Date, inMs: number): LateDeparture {
   const etd = new Date(now.getTime() + inMs - 12 * HOUR_MS);
   return {
     shipment: {

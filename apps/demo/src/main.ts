@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { TrackingClient, type TrackingEvent } from '@tracking/client';
 import { startReceiver, type ReceivedDelivery } from '@tracking/receiver';
 import { INHERITED_SETTING_NAMES } from './config.ts';
-import { createLateDeparture, createOceanJourney } from './journey.ts';
-import { startServer } from './server.ts';
+import { createSampleShipmentWithLateDeparture, createSampleOceanShipment } from './journey.ts';
+import { startDemoServer } from './server.ts';
 
 const DEADLINE_MS = 30_000;
 const printLine = (line = '') => process.stdout.write(`${line}\n`);
@@ -72,14 +72,14 @@ function formatValue(value: unknown): string {
   return typeof value === 'object' && value !== null ? '…' : String(value);
 }
 
-function listPublishedEvents(client: TrackingClient): Promise<TrackingEvent[]> {
+function listEventsFromApi(client: TrackingClient): Promise<TrackingEvent[]> {
   return client.events.list().toArray();
 }
 
 const dataDir = await mkdtemp(join(tmpdir(), 'tracking-demo-'));
 try {
   printLine('Starting a server with a temporary folder …');
-  const server = await startServer(dataDir, INHERITED_SETTING_NAMES());
+  const server = await startDemoServer(dataDir, INHERITED_SETTING_NAMES());
   const received = createEventCollector();
   const receiver = await startReceiver({}, received.add);
   try {
@@ -97,18 +97,18 @@ try {
     await webhookEndpoints.verify(endpoint.id);
     await webhookEndpoints.enable(endpoint.id);
 
-    const journey = createOceanJourney(new Date());
+    const journey = createSampleOceanShipment(new Date());
     printLine('\n   1 ► A transport management system creates the shipment');
     const { id } = await shipments.upsert(journey.shipment);
     for (const [index, step] of journey.steps.entries()) {
-      await received.reached((await listPublishedEvents(client)).length);
+      await received.reached((await listEventsFromApi(client)).length);
       printLine(`  ${String(index + 2).padStart(2)} ► ${step.title}`);
       await milestones.record(id, step.milestone);
       const { status, eta, open_exceptions_count } = await shipments.get(id);
       printLine(`        status ${status}, eta ${eta}, open exceptions ${open_exceptions_count}`);
     }
 
-    await received.reached((await listPublishedEvents(client)).length);
+    await received.reached((await listEventsFromApi(client)).length);
     printLine('  19 ► The proof of delivery is uploaded and approved');
     const { id: proof } = await documents.upload(id, {
       type: 'proof_of_delivery',
@@ -119,9 +119,9 @@ try {
     const { status: verdict, content_type } = await documents.approve(proof);
     printLine(`        ${verdict}, ${content_type}, documents ${(await shipments.get(id)).documents_count}`);
 
-    await received.reached((await listPublishedEvents(client)).length);
+    await received.reached((await listEventsFromApi(client)).length);
     printLine('\n  20 ► In two seconds, another shipment is twelve hours overdue; the clock alone detects this');
-    const { shipment: late, departure } = createLateDeparture(new Date(), 2_000);
+    const { shipment: late, departure } = createSampleShipmentWithLateDeparture(new Date(), 2_000);
     const waiting = await shipments.upsert(late);
     await received.told('exception.opened', waiting.id);
     for await (const one of exceptions.list({ status: ['open'], sort: '-severity' }))
@@ -130,7 +130,7 @@ try {
     await milestones.record(waiting.id, departure);
     await received.told('exception.resolved', waiting.id);
 
-    const events = await listPublishedEvents(client);
+    const events = await listEventsFromApi(client);
     await received.reached(events.length);
     printLine('\nPublished events and the deliveries at the receiver:\n');
     printLine('  event                 published   received   repeated   signature valid');

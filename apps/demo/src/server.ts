@@ -14,7 +14,7 @@ interface DemoServer {
 }
 
 /** The demo's server with its own data folder. Receivers on loopback are allowed. */
-export async function startServer(dataDir: string, inherited: Record<string, string>): Promise<DemoServer> {
+export async function startDemoServer(dataDir: string, inherited: Record<string, string>): Promise<DemoServer> {
   const env = { ...inherited, DATA_DIR: dataDir };
   const child = spawn(process.execPath, [`${repositoryRoot}apps/standalone/dist/main.js`], {
     env: {

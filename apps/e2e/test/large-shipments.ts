@@ -6,7 +6,7 @@ import { eventually, scaleTimeout, generatePdf, simulateDelay, createTempFolder 
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { EndpointServer } from './receiver.ts';
 import { runCli, runCliJson, startStandalone, type StartedSystem } from './subject.ts';
-import { listAllItems, createKey, createTenant, type TestTenant } from './tenant.ts';
+import { listAllItems, createKey, createTestTenant, type TestTenant } from './tenant.ts';
 import { downloadDocument, sendUploadBytes, requestUpload, uploadDocument } from './uploads.ts';
 
 /**
@@ -69,7 +69,7 @@ const METADATA_OF_MAX_SIZE = Object.fromEntries(
 );
 
 /** Makes the client repeat requests that get 503. Large requests take longer on a busy machine. */
-function repeatUnavailable(api: AxiosInstance): AxiosInstance {
+function retryUnavailableResponses(api: AxiosInstance): AxiosInstance {
   let repeats = 0;
   api.interceptors.response.use(async (answer) => {
     if (answer.status !== 503) return answer;
@@ -84,7 +84,7 @@ function repeatUnavailable(api: AxiosInstance): AxiosInstance {
 type Call = <T>(method: string, path: string, data?: object) => Promise<T>;
 
 /** Returns a function that sends requests of a tenant. @throws Error if a request fails */
-function createCall({ api }: Pick<TestTenant, 'api'>): Call {
+function createTenantRequestFunction({ api }: Pick<TestTenant, 'api'>): Call {
   return async (method, url, data) => {
     const answer = await api.request({ method, url, data, headers: { 'Idempotency-Key': randomUUID() } });
     if (answer.status >= 300) throw new Error(`${method} ${url}: ${answer.status} ${JSON.stringify(answer.data)}`);
@@ -127,10 +127,10 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   const connection = new AbortController();
   beforeAll(async () => {
     subject = await start();
-    tenant = await createTenant(subject);
-    repeatUnavailable(tenant.api);
-    call = createCall(tenant);
-    receiver = await EndpointServer.start();
+    tenant = await createTestTenant(subject);
+    retryUnavailableResponses(tenant.api);
+    call = createTenantRequestFunction(tenant);
+    receiver = await EndpointServer.startEndpointServer();
     const stream = tenant.client.events.stream({}, { signal: connection.signal });
     void (async () => {
       for await (const { id } of stream) streamed.push(id);
@@ -140,7 +140,7 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
   }, scaleTimeout(240_000));
   afterAll(async () => {
     connection.abort();
-    await receiver?.close();
+    await receiver?.closeEndpointServer();
     await subject?.stop();
   }, scaleTimeout(120_000));
   afterEach(async () => {
@@ -335,9 +335,9 @@ export function testLargeShipments(start: () => Promise<StartedSystem>, count: n
           const added = there.map(({ version }, n) => version - (here[n]?.version ?? 0));
           expect(added.filter((count) => count !== 0 && count !== 1)).toEqual([]);
         }, LONG_WAIT_OPTIONS);
-        const other = await createTenant(target);
-        repeatUnavailable(other.api);
-        const others = await createLargeShipments(createCall(other), 3, 'OTHER');
+        const other = await createTestTenant(target);
+        retryUnavailableResponses(other.api);
+        const others = await createLargeShipments(createTenantRequestFunction(other), 3, 'OTHER');
         const larger = join(folder.path, 'all.jsonl');
         await runCli(target, 'events', 'export', larger);
         await runCli(subject, 'events', 'import', larger);

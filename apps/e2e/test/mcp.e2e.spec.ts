@@ -14,7 +14,7 @@ import {
   type TempFolder,
 } from '@tracking/testing';
 import { findSharedStandalone, REPOSITORY_ROOT, type SystemUnderTest } from './subject.ts';
-import { createKey, createTenant, type TestTenant } from './tenant.ts';
+import { createKey, createTestTenant, type TestTenant } from './tenant.ts';
 
 const MAIN = join(REPOSITORY_ROOT, 'apps/mcp/dist/main.js');
 const UNUSED_ADDRESS = 'http://127.0.0.1:1';
@@ -42,8 +42,8 @@ let servers: ManagedProcess[] = [];
 beforeAll(async () => {
   subject = await findSharedStandalone();
   folder = await createTempFolder();
-  tenant = await createTenant(subject);
-  other = await createTenant(subject);
+  tenant = await createTestTenant(subject);
+  other = await createTestTenant(subject);
   viewer = await createKey(subject, tenant.workspace, 'viewer');
   const ports = { origin_port: 'CNSHA', destination_port: 'NLRTM' };
   const times = { etd: '2026-01-02T08:00:00Z', eta: '2099-02-09T16:00:00Z' };
@@ -326,7 +326,7 @@ describe('tools that write', () => {
 });
 
 it('shows deliveries with their attempts, hides the headers of endpoints, and retries a delivery', async () => {
-  const { client: api, key } = await createTenant(subject);
+  const { client: api, key } = await createTestTenant(subject);
   const receiver = await startReceiver();
   const endpoint = await api.webhookEndpoints.create({
     url: receiver.url,
@@ -355,7 +355,7 @@ it('shows deliveries with their attempts, hides the headers of endpoints, and re
 });
 
 it('returns large results in pages with every item once', async () => {
-  const large = await createTenant(subject);
+  const large = await createTestTenant(subject);
   const references = Array.from({ length: 3 }, (_, index) => ({ type: `type-${index}`, value: LARGE_TEXT }));
   const shipments = Array.from({ length: 120 }, (_, index) => ({
     external_id: `L-${index}`,

@@ -46,14 +46,14 @@ export function createSignedInAdmin(subject: SystemUnderTest, workspace: string)
 }
 
 /** Returns the token of a one-time link. */
-export function extractToken(link: string): string {
+export function extractLinkToken(link: string): string {
   return link.slice(link.indexOf('#') + 1);
 }
 
 /** Accepts an invitation with a new password, and signs in with it. */
 export async function acceptInvitation(subject: SystemUnderTest, link: string, email: string): Promise<SignedInUser> {
   const password = randomBytes(9).toString('hex');
-  const accepted = await createAnonymousClient(subject).post(`/v1/invitations/${extractToken(link)}`, {
+  const accepted = await createAnonymousClient(subject).post(`/v1/invitations/${extractLinkToken(link)}`, {
     name: 'Ann',
     password,
   });

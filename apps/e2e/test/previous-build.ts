@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { REPOSITORY_ROOT } from './subject.ts';
 
-const run = promisify(execFile);
+const execFileAsync = promisify(execFile);
 const PACKAGE_SCOPE = '@tracking';
 /** Build of the web application, which takes too long to be repeated for another commit. */
 const WEB_APP_BUILD = 'apps/web/dist';
@@ -27,7 +27,7 @@ export async function buildPreviousCommit(
   folder: string,
   commit = process.env['PREVIOUS_COMMIT'],
 ): Promise<PreviousBuild | undefined> {
-  const git = (...args: string[]) => run('git', args, { cwd: REPOSITORY_ROOT });
+  const git = (...args: string[]) => execFileAsync('git', args, { cwd: REPOSITORY_ROOT });
   const id = await git('rev-parse', '--verify', '--quiet', `${commit ?? 'HEAD~1'}^{commit}`).then(
     ({ stdout }) => stdout.trim(),
     () => undefined,
@@ -42,10 +42,10 @@ export async function buildPreviousCommit(
   await mkdir(root, { recursive: true });
   const archive = join(folder, `${id}.tar`);
   await git('archive', '--output', archive, id);
-  await run('tar', ['--extract', '--file', archive, '--directory', root]);
+  await execFileAsync('tar', ['--extract', '--file', archive, '--directory', root]);
   await rm(archive);
   await linkPackages(root);
-  await run(process.execPath, ['tools/build.mjs'], { cwd: root });
+  await execFileAsync(process.execPath, ['tools/build.mjs'], { cwd: root });
   await symlink(join(REPOSITORY_ROOT, WEB_APP_BUILD), join(root, WEB_APP_BUILD));
   return { commit: id, root: `${root}/` };
 }

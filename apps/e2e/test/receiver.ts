@@ -90,7 +90,7 @@ export class EndpointServer {
   }
 
   /** @param workMs milliseconds that the server takes per delivery */
-  static async start(workMs = 0): Promise<EndpointServer> {
+  static async startEndpointServer(workMs = 0): Promise<EndpointServer> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new EndpointServer(server, workMs);
@@ -141,7 +141,7 @@ export class EndpointServer {
     return JSON.parse(this.bodies.get(id) ?? 'null') as EventEnvelope;
   }
 
-  close(): Promise<void> {
+  closeEndpointServer(): Promise<void> {
     this.server.closeAllConnections();
     return new Promise((resolve) => this.server.close(() => resolve()));
   }

@@ -38,7 +38,7 @@ export class SharedStandalone {
   }
 
   /** @throws Error if the server ended unexpectedly */
-  async stop(): Promise<void> {
+  async stopSharedServer(): Promise<void> {
     this.server.close();
     this.server.closeAllConnections();
     const subject = await this.starting?.catch(() => undefined);

@@ -52,7 +52,7 @@ export interface StartedSystem extends SystemUnderTest {
   stop(): Promise<void>;
 }
 
-function toSystemUnderTest(address: SystemAddress): SystemUnderTest {
+function createSystemUnderTest(address: SystemAddress): SystemUnderTest {
   const { objectStore } = address;
   return {
     ...address,
@@ -66,7 +66,7 @@ function toSystemUnderTest(address: SystemAddress): SystemUnderTest {
  */
 export async function findSharedStandalone(): Promise<SystemUnderTest> {
   const { data } = await axios.get<SystemAddress>(String(process.env['E2E_STANDALONE']), { proxy: false });
-  return toSystemUnderTest(data);
+  return createSystemUnderTest(data);
 }
 
 /** Starts the whole system in one process with its own data folder. */
@@ -101,7 +101,7 @@ export async function startStandalone(settings: Readonly<Record<string, string>>
     objectStore: { folder: join(DATA_DIR, 'objects') },
   };
   return {
-    ...toSystemUnderTest(address),
+    ...createSystemUnderTest(address),
     address,
     processes: [server],
     deaths,
@@ -157,7 +157,7 @@ export async function startServices(
   const path = folder?.path ?? resolve(kept ?? '', String(process.pid));
   await mkdir(path, { recursive: true });
   const deaths: string[] = [];
-  const system = await DistributedSystem.start({
+  const system = await DistributedSystem.startSystem({
     folder: path,
     enginesDir: ENGINES_DIR,
     eventStoreDbUrl: EVENTSTOREDB_URL,
@@ -179,14 +179,14 @@ export async function startServices(
     objectStore: { mongoUrl: system.engines.mongoUrl },
   };
   return {
-    ...toSystemUnderTest(address),
+    ...createSystemUnderTest(address),
     address,
     system,
     deaths,
     folder: path,
     processes: SERVICE_NAMES.flatMap((service) => system.services[service].map((replica) => replica.process)),
     stop: async () => {
-      await system.stop();
+      await system.stopSystem();
       await folder?.remove();
     },
   };
@@ -204,7 +204,7 @@ async function listObjectIds(mongoUrl: string): Promise<readonly string[]> {
 }
 
 /** Returns the value of a replica's metric, summed over all labels. */
-export async function sumMetric({ managementUrl }: ServiceReplica, metric: string): Promise<number> {
+export async function readMetricTotal({ managementUrl }: ServiceReplica, metric: string): Promise<number> {
   const { data } = await axios.get<string>(`${managementUrl}/metrics`, { proxy: false, timeout: 5_000 });
   const lines = data.split('\n').filter((line) => line.startsWith(metric));
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);

@@ -31,7 +31,7 @@ export async function createWorkspace(subject: SystemUnderTest, name: string): P
   return workspace;
 }
 
-export async function createTenant(subject: SystemUnderTest, role: Role = 'admin'): Promise<TestTenant> {
+export async function createTestTenant(subject: SystemUnderTest, role: Role = 'admin'): Promise<TestTenant> {
   const workspace = await createWorkspace(subject, 'journey');
   return { workspace, ...(await createKey(subject, workspace, role)) };
 }
@@ -93,7 +93,7 @@ export function createHttpClient(
 }
 
 /** Returns headers with which a read at any gateway includes the write. */
-export function readAfterWriteHeaders(write: AxiosResponse): Record<string, string> {
+export function createReadAfterWriteHeaders(write: AxiosResponse): Record<string, string> {
   return { 'Consistency-Token': String(write.headers['consistency-token']) };
 }
 
@@ -109,7 +109,7 @@ export async function createShipmentEvent(
     api,
     '/v1/events',
     { shipment_id: made.data.id },
-    readAfterWriteHeaders(made),
+    createReadAfterWriteHeaders(made),
   );
   return created as EventEnvelope;
 }
@@ -122,7 +122,7 @@ export async function listAllItems<T>(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<T[]> {
   const items: T[] = [];
-  for await (const page of readPages<T>(api, path, params, headers)) items.push(...page.data.data);
+  for await (const page of readListPages<T>(api, path, params, headers)) items.push(...page.data.data);
   return items;
 }
 
@@ -130,13 +130,13 @@ export async function listAllItems<T>(
  * Returns every item of a list that includes all acknowledged writes.
  * @throws Error if a page is not returned, or states an age and may therefore lack writes, as after kill -9 of projections
  */
-export async function listCurrentItems<T>(
+export async function listItemsIncludingWrites<T>(
   api: AxiosInstance,
   path: string,
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<T[]> {
   const items: T[] = [];
-  for await (const page of readPages<T>(api, path, params, {})) {
+  for await (const page of readListPages<T>(api, path, params, {})) {
     expect(page.headers['read-model-age']).toBeUndefined();
     items.push(...page.data.data);
   }
@@ -148,7 +148,7 @@ interface Page<T> {
   readonly next_cursor: string | null;
 }
 
-async function* readPages<T>(
+async function* readListPages<T>(
   api: AxiosInstance,
   path: string,
   params: Readonly<Record<string, unknown>>,

@@ -7,7 +7,7 @@ import {
   type SecretsKeySettings,
   type ConnectionConfig,
   readConnectionConfig,
-  readShareConfig,
+  readCallerLimitsConfig,
   type CallerLimitsConfig,
 } from '@tracking/runtime';
 import {
@@ -68,7 +68,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): GatewayConf
     ...readClientTls(read),
     administrationToken: read.readRequired('ADMINISTRATION_TOKEN'),
     ...readSecretsKeySettings(read),
-    ...readShareConfig(read),
+    ...readCallerLimitsConfig(read),
     connections: readConnectionConfig(read),
     drainMs: read.readSetting('SHUTDOWN_DRAIN'),
     eventRetentionMs: read.readSetting('RETENTION_EVENTS'),

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { createAdministrationApi, requireToken } from '@tracking/administration';
+import { createAdministrationApi, createTokenProtectedHandler } from '@tracking/administration';
 import {
   GridfsObjectStore,
   GrpcServiceChannel,
@@ -16,18 +16,18 @@ import { IdentityHttpModule } from '@tracking/identity-http';
 import { loadPlaces } from '@tracking/places';
 import type { Logger } from '@tracking/ports';
 import { type ProjectionOperations, PublishedEvents, READ_MODEL_LEASES, ReadModels } from '@tracking/read-models';
-import { nameSettingInErrors, deriveKey, createFirstAdmin, openSealingKey } from '@tracking/runtime';
+import { convertMachineErrorToConfigError, deriveKey, createFirstAdmin, openSealingKey } from '@tracking/runtime';
 import { followReplicas, openMongo, Service } from '@tracking/service';
 import {
   createRemoteEventMaker,
-  createTimeFinder,
+  createEventTimeFinder,
   findRequestedShipmentId,
   PartitionCounts,
   PUBLISHER_SUBSCRIBER,
   type ShipmentOperations,
 } from '@tracking/shipments';
 import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http';
-import { SecretBox, useSecretsKey, type WebhookOperations } from '@tracking/webhooks';
+import { SecretBox, storeOrCheckSecretsKey, type WebhookOperations } from '@tracking/webhooks';
 import { WebhooksHttpModule } from '@tracking/webhooks-http';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { GatewayConfig } from './config.ts';
@@ -43,7 +43,7 @@ const HTTP_FEATURES = [
 const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const OPERATION_DEADLINE_MS = 10_000;
 /** Milliseconds after which a claim counts as abandoned by a crashed gateway. Most requests are shorter. */
-const CLAIM_TAKEOVER_MS = 15_000;
+const ABANDONED_CLAIM_AGE_MS = 15_000;
 /** Maximum milliseconds that a write waits until the read models show it, before the gateway responds. */
 const READ_YOUR_WRITES_TIMEOUT_MS = 500;
 
@@ -79,26 +79,30 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
 
   // The gateway encrypts secrets with the same key as the other services, but decrypts none.
   await openSealingKey(config, (key, lost) =>
-    service.retryUntilAvailable(() => useSecretsKey(documentStore, key, lost)),
+    service.retryUntilAvailable(() => storeOrCheckSecretsKey(documentStore, key, lost)),
   );
 
   // Features that run in the gateway.
   const claims = {
     secret: deriveKey(config.secretsKey, 'idempotency'),
     responseCipher: (key: Uint8Array) => new SecretBox(key),
-    takeOverAfterMs: CLAIM_TAKEOVER_MS,
+    takeOverAfterMs: ABANDONED_CLAIM_AGE_MS,
   };
   const storage = { documentStore, leases, clock, logger, metrics };
-  const idempotency = await service.retryUntilAvailable(() => IdempotencyClaims.open({ ...storage, ...claims }));
-  shutdown.addShutdownStep('idempotency keys', () => idempotency.close());
+  const idempotency = await service.retryUntilAvailable(() =>
+    IdempotencyClaims.openIdempotencyClaims({ ...storage, ...claims }),
+  );
+  shutdown.addShutdownStep('idempotency keys', () => idempotency.closeIdempotencyClaims());
   const secret = deriveKey(config.secretsKey, 'identity');
   const identityOptions = { documentStore, clock, logger, secret, maxKeysPerOwner };
-  const identity = await service.retryUntilAvailable(() => Identity.open(identityOptions));
-  shutdown.addShutdownStep('identity', () => identity.close());
+  const identity = await service.retryUntilAvailable(() => Identity.openIdentity(identityOptions));
+  shutdown.addShutdownStep('identity', () => identity.closeIdentity());
   const sweeper = createIdentitySweeper({ identity, leases, clock, logger, metrics });
   sweeper.startRounds();
   shutdown.addShutdownStep('identity sweeper', () => sweeper.stopRounds());
-  const workspaceSettings = await service.retryUntilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
+  const workspaceSettings = await service.retryUntilAvailable(() =>
+    SettingsOfWorkspaces.openWorkspaceSettings({ documentStore }),
+  );
   await service.retryUntilAvailable(() => ensureFirstAdmin(identity, config, logger));
   const readModels = await ReadModels.start({
     eventStore: events,
@@ -108,7 +112,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     logger,
     metrics,
     project: false,
-    findTimeAfter: createTimeFinder(events),
+    findTimeAfter: createEventTimeFinder(events),
     eventRetentionMs: config.eventRetentionMs,
   });
   shutdown.addShutdownStep('read models', () => readModels.stop());
@@ -137,7 +141,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   void readModels.ready.then(() => deletedDocuments.job.startRounds());
   shutdown.addShutdownStep('deleted documents', () => deletedDocuments.job.stopRounds());
   const storageQuota = await service.retryUntilAvailable(() =>
-    StorageQuota.open({
+    StorageQuota.openStorageQuota({
       ...storage,
       storageBytes: (workspaceId) => documents.sumStorageBytes(workspaceId),
       isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
@@ -163,7 +167,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     clock,
   });
   shutdown.addShutdownStep('administration', () => administration.close());
-  service.setManagementHandler(await requireToken(administration, config.administrationToken));
+  service.setManagementHandler(await createTokenProtectedHandler(administration, config.administrationToken));
   const api = await createHttpApi(
     {
       shipments,
@@ -201,7 +205,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   );
   await readModels.ready;
   const { port, host } = config;
-  await nameSettingInErrors('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port, host }));
+  await convertMachineErrorToConfigError('HOST, PORT', api.getHttpAdapter().getInstance().listen({ port, host }));
   shutdown.addShutdownStep('api', () => api.close());
   service.markReady({ url: baseUrl, docs: `${baseUrl}/docs` });
 }

@@ -29,7 +29,7 @@ export class ToolError extends Error {
 
 /** Maximum number of invalid fields in an error. */
 const MAX_ERROR_DETAILS = 20;
-const MAX_MESSAGE_LENGTH = 1_000;
+const MAX_ERROR_MESSAGE_LENGTH = 1_000;
 
 /**
  * Converts an error of a call to the error that the model receives.
@@ -37,7 +37,8 @@ const MAX_MESSAGE_LENGTH = 1_000;
  */
 export function toToolError(error: unknown, logger: Logger, idempotencyKey?: string): ToolErrorBody {
   if (error instanceof ToolError) return { code: error.code, message: error.message, request_id: null };
-  if (error instanceof ApiError && error.code !== 'unexpected_answer') return fromKnownApiError(error, idempotencyKey);
+  if (error instanceof ApiError && error.code !== 'unexpected_answer')
+    return createToolErrorFromApiError(error, idempotencyKey);
   if (error instanceof ApiError || error instanceof ConnectionError) return toUnreachableError(error, idempotencyKey);
   logger.error({ error: formatError(error) }, 'a tool failed');
   return { code: 'internal_error', message: 'The MCP server failed. Its log has the reason.', request_id: null };
@@ -65,20 +66,20 @@ function toUnreachableError(error: ApiError | ConnectionError, idempotencyKey: s
  * Returns true if the write may have been carried out: by the attempt that failed, or by an earlier one, after which the
  * API limited the rate or was still working. Repeating with the same key is safe even if it was not.
  */
-function mayHaveSucceeded({ status, code }: ApiError): boolean {
+function mayWriteHaveSucceeded({ status, code }: ApiError): boolean {
   return status >= 500 || status === 429 || code === 'idempotency_in_progress';
 }
 
-function fromKnownApiError(error: ApiError, idempotencyKey: string | undefined): ToolErrorBody {
+function createToolErrorFromApiError(error: ApiError, idempotencyKey: string | undefined): ToolErrorBody {
   const details = error.details
     .slice(0, MAX_ERROR_DETAILS)
-    .map(({ param, code, message }) => ({ param, code, message: message.slice(0, MAX_MESSAGE_LENGTH) }));
+    .map(({ param, code, message }) => ({ param, code, message: message.slice(0, MAX_ERROR_MESSAGE_LENGTH) }));
   return {
     code: error.code,
-    message: error.message.slice(0, MAX_MESSAGE_LENGTH),
+    message: error.message.slice(0, MAX_ERROR_MESSAGE_LENGTH),
     ...(details.length > 0 && { details }),
     request_id: error.request_id ?? null,
     ...(error.retryAfter !== undefined && { retry_after: Math.ceil(error.retryAfter) }),
-    ...(idempotencyKey !== undefined && mayHaveSucceeded(error) && { idempotency_key: idempotencyKey }),
+    ...(idempotencyKey !== undefined && mayWriteHaveSucceeded(error) && { idempotency_key: idempotencyKey }),
   };
 }

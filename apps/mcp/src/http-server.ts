@@ -3,7 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { Logger, Metrics } from '@tracking/ports';
-import { ConnectionGuard, formatError, nameSettingInErrors, serializeRequests } from '@tracking/runtime';
+import {
+  ConnectionGuard,
+  formatError,
+  convertMachineErrorToConfigError,
+  handleRequestsInOrder,
+} from '@tracking/runtime';
 import type { McpConfig } from './config.ts';
 import { createMcpServer } from './mcp-server.ts';
 
@@ -56,7 +61,7 @@ export async function startHttpServer({ config, logger, metrics }: HttpOptions):
   const handleMcp = toNodeHandler(mcp, { maxRequestBodySize: MAX_BODY_BYTES, onerror: reportError });
 
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
-    logWhenAnswered(logger, request, response);
+    logRequestWhenAnswered(logger, request, response);
     const apiKey = admitRequest(request, response, config.allowedOrigins);
     if (apiKey === undefined) return;
     const refusal = requests.beginRequest(apiKey, response);
@@ -70,9 +75,9 @@ export async function startHttpServer({ config, logger, metrics }: HttpOptions):
       response.destroy();
     });
   };
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, serializeRequests(handle));
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, handleRequestsInOrder(handle));
   new ConnectionGuard({ ...connections, metrics, networkOf: (address) => address }).guardServer(server);
-  await nameSettingInErrors(`HOST=${config.host} PORT=${config.port}`, startListening(server, config));
+  await convertMachineErrorToConfigError(`HOST=${config.host} PORT=${config.port}`, startListening(server, config));
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {
@@ -158,7 +163,7 @@ class RequestLimiter {
   }
 }
 
-function logWhenAnswered(logger: Logger, { method, url }: IncomingMessage, response: ServerResponse): void {
+function logRequestWhenAnswered(logger: Logger, { method, url }: IncomingMessage, response: ServerResponse): void {
   const start = performance.now();
   response.once('close', () => {
     const duration_ms = Math.round(performance.now() - start);

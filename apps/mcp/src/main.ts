@@ -4,7 +4,7 @@ import {
   createLogger,
   formatError,
   Health,
-  nameSettingInErrors,
+  convertMachineErrorToConfigError,
   PrometheusMetrics,
   Shutdown,
   startManagementServer,
@@ -45,7 +45,7 @@ async function startHttp(config: McpConfig): Promise<void> {
   shutdown.shutDownOnSignals(() => health.markDraining());
   shutdown.shutDownOnUncaughtErrors(() => health.markDraining());
   const { managementHost: host, managementPort: port } = config;
-  const management = await nameSettingInErrors(
+  const management = await convertMachineErrorToConfigError(
     `MANAGEMENT_HOST=${host} MANAGEMENT_PORT=${port}`,
     startManagementServer({ host, port }, metrics, () => health.createReport()),
   );

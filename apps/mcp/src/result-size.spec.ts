@@ -1,5 +1,11 @@
 import type { List, Page } from '@tracking/client';
-import { countBytes, MAX_RESULT_BYTES, createPageOfLists, readPage, shortenValue } from './result-size.ts';
+import {
+  countBytes,
+  MAX_RESULT_BYTES,
+  createPageOfResourceLists,
+  readPageWithinResultSize,
+  shortenValueToBytes,
+} from './result-size.ts';
 
 /** List of texts whose cursor is the index of the next item. Records the sizes of requested pages. */
 function listOf(texts: readonly string[], sizes: number[] = []) {
@@ -19,13 +25,13 @@ function listOf(texts: readonly string[], sizes: number[] = []) {
     }) as unknown as List<string>;
 }
 
-describe('readPage', () => {
+describe('readPageWithinResultSize', () => {
   it('returns every item once, in pages within the limit', async () => {
     const texts = Array.from({ length: 100 }, (_, index) => `${index} ${'x'.repeat(index * 50)}`);
     const read: string[] = [];
     let cursor: string | undefined;
     do {
-      const page = await readPage(listOf(texts), { limit: 50, cursor }, (text) => text);
+      const page = await readPageWithinResultSize(listOf(texts), { limit: 50, cursor }, (text) => text);
       expect(countBytes(page)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
       read.push(...page.items);
       cursor = page.next_cursor ?? undefined;
@@ -43,7 +49,7 @@ describe('readPage', () => {
             has_more: Number(cursor) < index,
           }),
       }) as unknown as List<string>;
-    const read = (index: number) => readPage(emptyUntil(index), { limit: 5 }, (text) => text);
+    const read = (index: number) => readPageWithinResultSize(emptyUntil(index), { limit: 5 }, (text) => text);
     expect(await read(10)).toEqual({ items: ['x'], next_cursor: null });
     expect(await read(12)).toEqual({ items: [], next_cursor: '11' });
   });
@@ -51,7 +57,7 @@ describe('readPage', () => {
   it('shortens an item that is too large alone', async () => {
     const sizes: number[] = [];
     const texts = ['x'.repeat(100_000), 'short'];
-    const page = await readPage(listOf(texts, sizes), { limit: 2 }, (text) => text);
+    const page = await readPageWithinResultSize(listOf(texts, sizes), { limit: 2 }, (text) => text);
     expect(page).toEqual({ items: [expect.stringMatching(/^x{2000}… \[shortened\]$/)], next_cursor: '1' });
     expect(sizes).toEqual([2, 1]);
   });
@@ -71,7 +77,7 @@ describe('pageOfLists', () => {
     const indexes: number[] = [];
     let cursor: string | undefined;
     do {
-      const page = createPageOfLists(resource, ['first', 'second'], 7, cursor);
+      const page = createPageOfResourceLists(resource, ['first', 'second'], 7, cursor);
       expect(page.id).toBe('a');
       expect(countBytes(page)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
       indexes.push(...[...page.first, ...page.second].map(({ index }) => index));
@@ -85,19 +91,19 @@ describe('pageOfLists', () => {
     ['a', 'invalid_cursor'],
     ['7.-1', 'invalid_cursor'],
   ])('refuses the cursor %s with %s', (cursor, code) => {
-    expect(() => createPageOfLists(resource, ['first'], 7, cursor)).toThrow(expect.objectContaining({ code }));
+    expect(() => createPageOfResourceLists(resource, ['first'], 7, cursor)).toThrow(expect.objectContaining({ code }));
   });
 });
 
 describe('shorten', () => {
   it('keeps small values unchanged', () => {
     const value = { text: 'x', list: [1, 2, 3] };
-    expect(shortenValue(value, 100)).toBe(value);
+    expect(shortenValueToBytes(value, 100)).toBe(value);
   });
 
   it('bounds texts, lists and free-form objects', () => {
     const metadata = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`key${index}`, 'v'.repeat(1_000)]));
-    const shortened = shortenValue(
+    const shortened = shortenValueToBytes(
       { id: 'a', metadata, list: Array.from({ length: 9_000 }, () => 'x') },
       MAX_RESULT_BYTES,
     );
@@ -106,6 +112,6 @@ describe('shorten', () => {
   });
 
   it('does not split a surrogate pair', () => {
-    expect(shortenValue('😀'.repeat(3_000), 9_000).isWellFormed()).toBe(true);
+    expect(shortenValueToBytes('😀'.repeat(3_000), 9_000).isWellFormed()).toBe(true);
   });
 });

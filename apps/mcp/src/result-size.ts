@@ -33,7 +33,7 @@ export interface ResultPage<Item> {
  * @param list returns the list with this page size
  * @param toItem selects the fields of an item
  */
-export async function readPage<Item, Shown>(
+export async function readPageWithinResultSize<Item, Shown>(
   list: (limit: number) => List<Item>,
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
   toItem: (item: Item) => Shown,
@@ -49,16 +49,16 @@ export async function readPage<Item, Shown>(
       continue;
     }
     const items = page.data.map(toItem);
-    const count = countFittingItems(items, MAX_ITEMS_BYTES);
+    const count = countItemsWithinBytes(items, MAX_ITEMS_BYTES);
     if (count === items.length) return { items, next_cursor: page.next_cursor };
     if (size === 1)
-      return { items: items.map((item) => shortenValue(item, MAX_ITEMS_BYTES)), next_cursor: page.next_cursor };
+      return { items: items.map((item) => shortenValueToBytes(item, MAX_ITEMS_BYTES)), next_cursor: page.next_cursor };
     size = Math.max(1, Math.min(count, size - 1));
   }
 }
 
 /** Returns how many items at the start fit into the bytes. */
-function countFittingItems(items: readonly unknown[], bytes: number): number {
+function countItemsWithinBytes(items: readonly unknown[], bytes: number): number {
   let used = 0;
   const index = items.findIndex((item) => (used += countBytes(item) + 1) > bytes);
   return index === -1 ? items.length : index;
@@ -74,7 +74,7 @@ export function countBytes(value: unknown): number {
  * @param version version of the resource, so that a changed resource is not paged as if it were unchanged
  * @throws ToolError if the cursor is invalid, or if the resource has changed since the first page
  */
-export function createPageOfLists<Resource extends object>(
+export function createPageOfResourceLists<Resource extends object>(
   resource: Resource,
   lists: readonly (keyof Resource & string)[],
   version: number,
@@ -82,18 +82,20 @@ export function createPageOfLists<Resource extends object>(
 ): Resource & { readonly next_cursor: string | null } {
   const offset = parseOffset(cursor, version);
   const fields = Object.fromEntries(Object.entries(resource).filter(([name]) => !lists.includes(name as never)));
-  const others = shortenValue(fields, MAX_ITEMS_BYTES / 2);
+  const others = shortenValueToBytes(fields, MAX_ITEMS_BYTES / 2);
   const all = lists.flatMap((name) => (resource[name] as readonly unknown[]).map((item) => ({ name, item })));
   const available = MAX_ITEMS_BYTES - countBytes(others);
   const rest = all.slice(offset);
-  const count = countFittingItems(
+  const count = countItemsWithinBytes(
     rest.map(({ item }) => item),
     available,
   );
   const shown = rest.slice(0, Math.max(1, count));
   const end = offset + shown.length;
   const itemsOf = (list: string) =>
-    shown.flatMap(({ name, item }) => (name === list ? [count === 0 ? shortenValue(item, available) : item] : []));
+    shown.flatMap(({ name, item }) =>
+      name === list ? [count === 0 ? shortenValueToBytes(item, available) : item] : [],
+    );
   return {
     ...others,
     ...Object.fromEntries(lists.map((name) => [name, itemsOf(name)])),
@@ -115,24 +117,24 @@ function parseOffset(cursor: string | undefined, version: number): number {
 }
 
 /** Shortens long texts and lists in a value until its JSON fits into the bytes. Keeps the names of all short fields. */
-export function shortenValue<T>(value: T, bytes: number): T {
+export function shortenValueToBytes<T>(value: T, bytes: number): T {
   if (countBytes(value) <= bytes) return value;
   for (const lengths of SHORTENED_LENGTHS) {
-    const shortened = shortenToLength(value, lengths);
+    const shortened = shortenTextsAndLists(value, lengths);
     if (countBytes(shortened) <= bytes) return shortened as T;
   }
   throw new ToolError('result_too_large', 'The result is too large. Use the API to read it.');
 }
 
-function shortenToLength(value: unknown, lengths: { readonly text: number; readonly list: number }): unknown {
+function shortenTextsAndLists(value: unknown, lengths: { readonly text: number; readonly list: number }): unknown {
   if (typeof value === 'string') {
     return value.length > lengths.text ? `${value.slice(0, lengths.text).toWellFormed()}${TRUNCATION_MARKER}` : value;
   }
-  if (Array.isArray(value)) return value.slice(0, lengths.list).map((item) => shortenToLength(item, lengths));
+  if (Array.isArray(value)) return value.slice(0, lengths.list).map((item) => shortenTextsAndLists(item, lengths));
   if (typeof value !== 'object' || value === null) return value;
   // Resources have fewer fields than this; only free-form objects, such as metadata, have more.
   const entries = Object.entries(value).slice(0, Math.max(lengths.list, MAX_RESOURCE_FIELDS));
-  return Object.fromEntries(entries.map(([name, item]) => [name, shortenToLength(item, lengths)]));
+  return Object.fromEntries(entries.map(([name, item]) => [name, shortenTextsAndLists(item, lengths)]));
 }
 
 const MAX_RESOURCE_FIELDS = 50;

@@ -42,7 +42,7 @@ const FORWARDED_SETTING_NAMES = SETTING_NAMES.filter(
 
 /** Reads the arguments and settings. @throws ConfigError */
 export function loadConfig(args: readonly string[], env: EnvironmentVariables = process.env): ServicesConfig {
-  const { replicas } = parseOptions(args);
+  const { replicas } = parseServicesArguments(args);
   const read = new ConfigReader(env);
   const enginesDir = resolve(read.readSetting('ENGINES_DIR'));
   return {
@@ -63,7 +63,7 @@ function selectForwardedSettings(env: EnvironmentVariables): Readonly<Record<str
   return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
-function parseOptions(args: readonly string[]) {
+function parseServicesArguments(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: { replicas: { type: 'string', default: '1' } } }).values;
   } catch (error) {

@@ -27,7 +27,7 @@ try {
     printLine(`${variable} is not a setting; did you mean ${likely}?`);
   const reportExit = (name: string, code: number | null) =>
     printLine(`${name} exited with ${code}: see ${config.folder}/${name}.log`);
-  const system = await DistributedSystem.start({ ...config, report: printLine, onUnexpectedExit: reportExit });
+  const system = await DistributedSystem.startSystem({ ...config, report: printLine, onUnexpectedExit: reportExit });
   const { engines, services, administration } = system;
   printLine();
   printLine(
@@ -53,7 +53,7 @@ try {
   isStarting = false;
   await stopRequested;
   printLine('stopping');
-  await system.stop();
+  await system.stopSystem();
   printLine('stopped');
   process.exit(exitCode);
 } catch (startError) {

@@ -9,8 +9,8 @@ import {
 } from '@tracking/service';
 
 /** Services in the order in which an update replaces them, because each learns new events before those after it. */
-export const UPDATE_ORDER = ['projections', 'shipments', 'webhooks', 'gateway'] as const;
-export type UpdatedService = (typeof UPDATE_ORDER)[number];
+export const SERVICE_UPDATE_ORDER = ['projections', 'shipments', 'webhooks', 'gateway'] as const;
+export type UpdatedService = (typeof SERVICE_UPDATE_ORDER)[number];
 
 /** Settings of the set-up; docs/reference/settings.md lists them. */
 export interface SetupConfig extends ServiceSettings, SecretsKeySettings {
@@ -44,9 +44,9 @@ export interface TurnConfig extends ServiceSettings {
  * @param given name of the service from the command line
  * @throws ConfigError that names the invalid variable or argument
  */
-export function loadTurnConfig(given: string | undefined, env: EnvironmentVariables = process.env): TurnConfig {
-  const service = UPDATE_ORDER.find((name) => name === given);
-  if (service === undefined) throw new ConfigError(`wait: expected one of ${UPDATE_ORDER.join(', ')}`);
+export function loadStartOrderConfig(given: string | undefined, env: EnvironmentVariables = process.env): TurnConfig {
+  const service = SERVICE_UPDATE_ORDER.find((name) => name === given);
+  if (service === undefined) throw new ConfigError(`wait: expected one of ${SERVICE_UPDATE_ORDER.join(', ')}`);
   const read = new ConfigReader({ ...env, MANAGEMENT_PORT: '0' });
   return { ...readServiceSettings(read), service, mongo: readMongoSettings(read) };
 }

@@ -1,15 +1,16 @@
 import { ConfigError } from '@tracking/runtime';
 import { runService } from '@tracking/service';
-import { loadConfig, loadTurnConfig } from './config.ts';
+import { loadConfig, loadStartOrderConfig } from './config.ts';
 
 // Each service waits before it starts, so the wait loads only what it needs.
 const [command, service] = process.argv.slice(2);
-if (command === undefined) await runService(loadConfig, async (config) => (await import('./set-up.ts')).setUp(config));
+if (command === undefined)
+  await runService(loadConfig, async (config) => (await import('./set-up.ts')).createTopicsAndIndexes(config));
 else
   await runService(
     () => {
       if (command !== 'wait') throw new ConfigError(`unknown command ${command}: expected none, or wait`);
-      return loadTurnConfig(service);
+      return loadStartOrderConfig(service);
     },
-    async (config) => (await import('./update-order.ts')).waitForTurn(config),
+    async (config) => (await import('./update-order.ts')).waitForServiceStartOrder(config),
   );

@@ -14,13 +14,13 @@ import { recordRelease } from './update-order.ts';
  * contain documents, which services do not do. Then services of this release may start. Waits until the engines are
  * available. Can be repeated.
  */
-export async function setUp(config: SetupConfig): Promise<void> {
+export async function createTopicsAndIndexes(config: SetupConfig): Promise<void> {
   const service = await Service.start('setup', config);
   const { logger, metrics, clock, shutdown } = service;
   const broker = new KafkaMessageBroker({ ...config.kafka, logger, metrics });
   shutdown.addShutdownStep('message broker', () => broker.close());
   const connection = new MongoConnection({ ...config.mongo, metrics });
-  shutdown.addShutdownStep('document store', () => connection.close());
+  shutdown.addShutdownStep('document store', () => connection.closeConnection());
   service.requireAccess('MONGODB_URL', () => checkServerAccess(connection));
 
   const topics = [SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS].map((topic) => setPartitions(topic, config));
@@ -31,8 +31,10 @@ export async function setUp(config: SetupConfig): Promise<void> {
   for (const spec of collections) await service.retryUntilAvailable(() => documentStore.collection(spec));
   logger.info({ collections: collections.map(({ name }) => name) }, 'indexes are ready');
   const secret = deriveKey(config.secretsKey, 'identity');
-  const identity = await service.retryUntilAvailable(() => Identity.open({ documentStore, clock, logger, secret }));
-  await identity.close();
+  const identity = await service.retryUntilAvailable(() =>
+    Identity.openIdentity({ documentStore, clock, logger, secret }),
+  );
+  await identity.closeIdentity();
   const { release } = service;
   if (release !== undefined) await service.retryUntilAvailable(() => recordRelease(documentStore, release));
   logger.info({}, 'set-up is complete');

@@ -44,7 +44,7 @@ describeWithMongoEngine('the built programs in an update', (enginesDir) => {
   });
   afterEach(async () => {
     await Promise.all(processes.map((one) => one.killProcess()));
-    await connection.close();
+    await connection.closeConnection();
   });
   afterAll(async () => {
     await engine.removeEngine();

@@ -1,8 +1,8 @@
 import { type VirtualCluster, VirtualProcess, VirtualTime } from '@tracking/distributed/testing';
 import type { Document } from '@tracking/ports';
 import { createRecordingLogger, type LogLine } from '@tracking/testing';
-import { loadTurnConfig, UPDATE_ORDER, type UpdatedService } from './config.ts';
-import { recordRelease, waitForStart } from './update-order.ts';
+import { loadStartOrderConfig, SERVICE_UPDATE_ORDER, type UpdatedService } from './config.ts';
+import { recordRelease, waitUntilProcessMayStart } from './update-order.ts';
 
 /** Maximum milliseconds until a wait ends after its reason, and until a start without a wait. */
 const SECONDS_MS = 3_000;
@@ -38,12 +38,12 @@ describe('the wait of a service for its turn in an update', () => {
 
   /** Starts a process of each service. */
   async function runAll(release: string | undefined): Promise<Readonly<Record<UpdatedService, VirtualProcess>>> {
-    const processes = UPDATE_ORDER.map((service) => [service, run(service, release)] as const);
+    const processes = SERVICE_UPDATE_ORDER.map((service) => [service, run(service, release)] as const);
     await advance(SECONDS_MS);
     return Object.fromEntries(processes) as Record<UpdatedService, VirtualProcess>;
   }
 
-  async function setUp(...releases: readonly string[]): Promise<void> {
+  async function createTopicsAndIndexes(...releases: readonly string[]): Promise<void> {
     const { store } = new VirtualProcess({ ...cluster, names: [] }, 'setup');
     for (const release of releases) {
       const recording = recordRelease(store, release);
@@ -58,23 +58,23 @@ describe('the wait of a service for its turn in an update', () => {
     const waiting: Waiting = { process, lines: [], mayStart: false };
     const { store, clock: time } = process;
     const logger = createRecordingLogger(waiting.lines);
-    const ending = waitForStart({ service, release, store, logger, signal: stopping.signal, time });
+    const ending = waitUntilProcessMayStart({ service, release, store, logger, signal: stopping.signal, time });
     void ending.then(() => (waiting.mayStart = !stopping.signal.aborted));
     return waiting;
   }
-  const startWaitingAll = (release: string) => UPDATE_ORDER.map((service) => startWaiting(service, release));
+  const startWaitingAll = (release: string) => SERVICE_UPDATE_ORDER.map((service) => startWaiting(service, release));
   const listReady = (waiting: readonly Waiting[]) => waiting.map(({ mayStart }) => mayStart);
 
   it('replaces the services in order when all are updated at once, and only after the set-up', async () => {
-    await setUp('first');
+    await createTopicsAndIndexes('first');
     const old = await runAll('first');
     const waiting = startWaitingAll('second');
     await advance(ABSENCE_MS);
     expect(listReady(waiting)).toEqual([false, false, false, false]);
-    await setUp('second');
-    for (const [index, service] of UPDATE_ORDER.entries()) {
+    await createTopicsAndIndexes('second');
+    for (const [index, service] of SERVICE_UPDATE_ORDER.entries()) {
       await advance(ABSENCE_MS);
-      expect(listReady(waiting)).toEqual(UPDATE_ORDER.map((_, at) => at <= index));
+      expect(listReady(waiting)).toEqual(SERVICE_UPDATE_ORDER.map((_, at) => at <= index));
       run(service, 'second');
       await advance(SECONDS_MS);
       void old[service].stopProcess();
@@ -86,16 +86,16 @@ describe('the wait of a service for its turn in an update', () => {
     const waiting = startWaitingAll('first');
     await advance(ABSENCE_MS);
     expect(listReady(waiting)).toEqual([false, false, false, false]);
-    await setUp('first');
-    for (const [index, service] of UPDATE_ORDER.entries()) {
+    await createTopicsAndIndexes('first');
+    for (const [index, service] of SERVICE_UPDATE_ORDER.entries()) {
       await advance(SECONDS_MS);
-      expect(listReady(waiting)).toEqual(UPDATE_ORDER.map((_, at) => at <= index));
+      expect(listReady(waiting)).toEqual(SERVICE_UPDATE_ORDER.map((_, at) => at <= index));
       run(service, 'first');
     }
   });
 
   it('waits for each old process, also for one without a release, and names those that are left', async () => {
-    await setUp('second');
+    await createTopicsAndIndexes('second');
     const [old] = [run('projections', undefined), run('projections', undefined), run('projections', 'second')];
     const waiting = startWaiting('shipments', 'second');
     await advance(65_000);
@@ -116,7 +116,7 @@ describe('the wait of a service for its turn in an update', () => {
   });
 
   it('ends after a killed old process has made no beat for its time to live, and not earlier', async () => {
-    await setUp('first', 'second');
+    await createTopicsAndIndexes('first', 'second');
     const [old] = [run('projections', 'first'), run('projections', 'second')];
     const waiting = startWaiting('shipments', 'second');
     await advance(SECONDS_MS);
@@ -127,42 +127,48 @@ describe('the wait of a service for its turn in an update', () => {
     expect(waiting.mayStart).toBe(true);
   });
 
-  it.each(UPDATE_ORDER)('does not delay a restart of %s while another process of its release runs', async (service) => {
-    await setUp('first', 'second');
-    await runAll('first');
-    run(service, 'second');
-    await advance(SECONDS_MS);
-    const waiting = startWaiting(service, 'second');
-    await advance(SECONDS_MS);
-    expect(waiting.mayStart).toBe(true);
-  });
+  it.each(SERVICE_UPDATE_ORDER)(
+    'does not delay a restart of %s while another process of its release runs',
+    async (service) => {
+      await createTopicsAndIndexes('first', 'second');
+      await runAll('first');
+      run(service, 'second');
+      await advance(SECONDS_MS);
+      const waiting = startWaiting(service, 'second');
+      await advance(SECONDS_MS);
+      expect(waiting.mayStart).toBe(true);
+    },
+  );
 
   it('does not delay a restart of the only process of a service after an update', async () => {
-    await setUp('first', 'second');
+    await createTopicsAndIndexes('first', 'second');
     await runAll('second');
-    for (const service of UPDATE_ORDER) {
+    for (const service of SERVICE_UPDATE_ORDER) {
       const waiting = startWaiting(service, 'second');
       await advance(SECONDS_MS);
       expect(waiting.mayStart).toBe(true);
     }
   });
 
-  it.each(UPDATE_ORDER)('lets the only old process of %s restart while it is being replaced', async (service) => {
-    await setUp('first', 'second');
-    const replaced = UPDATE_ORDER.slice(0, UPDATE_ORDER.indexOf(service));
-    for (const each of replaced) run(each, 'second');
-    for (const each of UPDATE_ORDER.slice(replaced.length + 1)) run(each, 'first');
-    await advance(SECONDS_MS);
-    const waiting = startWaiting(service, 'first');
-    await advance(SECONDS_MS);
-    expect(waiting.mayStart).toBe(true);
-  });
+  it.each(SERVICE_UPDATE_ORDER)(
+    'lets the only old process of %s restart while it is being replaced',
+    async (service) => {
+      await createTopicsAndIndexes('first', 'second');
+      const replaced = SERVICE_UPDATE_ORDER.slice(0, SERVICE_UPDATE_ORDER.indexOf(service));
+      for (const each of replaced) run(each, 'second');
+      for (const each of SERVICE_UPDATE_ORDER.slice(replaced.length + 1)) run(each, 'first');
+      await advance(SECONDS_MS);
+      const waiting = startWaiting(service, 'first');
+      await advance(SECONDS_MS);
+      expect(waiting.mayStart).toBe(true);
+    },
+  );
 
   it('replaces the services in the reverse order when an earlier release is installed again', async () => {
-    await setUp('first', 'second', 'first');
+    await createTopicsAndIndexes('first', 'second', 'first');
     const current = await runAll('second');
     const waiting = startWaitingAll('first');
-    const reversed = [...UPDATE_ORDER].reverse();
+    const reversed = [...SERVICE_UPDATE_ORDER].reverse();
     for (const [index, service] of reversed.entries()) {
       await advance(ABSENCE_MS);
       expect(listReady(waiting).reverse()).toEqual(reversed.map((_, at) => at <= index));
@@ -174,7 +180,7 @@ describe('the wait of a service for its turn in an update', () => {
   });
 
   it('does not wait for a service that is scaled to zero', async () => {
-    await setUp('first');
+    await createTopicsAndIndexes('first');
     const waiting = startWaiting('shipments', 'first');
     await advance(SECONDS_MS);
     expect(waiting.mayStart).toBe(false);
@@ -184,7 +190,7 @@ describe('the wait of a service for its turn in an update', () => {
   });
 
   it('waits while the document store is unavailable, and does not mistake this for the end of processes', async () => {
-    await setUp('first', 'second');
+    await createTopicsAndIndexes('first', 'second');
     const [old] = [run('projections', 'first'), run('projections', 'second')];
     const waiting = startWaiting('shipments', 'second');
     await advance(SECONDS_MS);
@@ -200,7 +206,7 @@ describe('the wait of a service for its turn in an update', () => {
   });
 
   it('does not count the absence of a service while the document store is unavailable', async () => {
-    await setUp('first');
+    await createTopicsAndIndexes('first');
     const waiting = startWaiting('gateway', 'first');
     await advance(ABSENCE_MS / 2);
     waiting.process.isStoreAway = true;
@@ -213,8 +219,8 @@ describe('the wait of a service for its turn in an update', () => {
   });
 
   it('keeps the latest 100 releases', async () => {
-    await setUp(...Array.from({ length: 102 }, (_, at) => `release-${at}`));
-    await setUp('release-101');
+    await createTopicsAndIndexes(...Array.from({ length: 102 }, (_, at) => `release-${at}`));
+    await createTopicsAndIndexes('release-101');
     const stored = [...(cluster.documents.get('releases')?.values() ?? [])] as (Document & { number: number })[];
     expect(stored.map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, at) => `release-${at + 2}`));
     expect(stored.at(-1)).toEqual({ id: 'release-101', number: 102 });
@@ -225,11 +231,17 @@ describe('the arguments of the wait', () => {
   const env = { MONGODB_URL: 'mongodb://127.0.0.1/', RELEASE: 'first', MANAGEMENT_PORT: '9464' };
 
   it('name a service, and need only the settings of the document store', () => {
-    expect(loadTurnConfig('webhooks', env)).toMatchObject({ service: 'webhooks', release: 'first', managementPort: 0 });
-    expect(() => loadTurnConfig('webhooks', {})).toThrow('MONGODB_URL is not set');
+    expect(loadStartOrderConfig('webhooks', env)).toMatchObject({
+      service: 'webhooks',
+      release: 'first',
+      managementPort: 0,
+    });
+    expect(() => loadStartOrderConfig('webhooks', {})).toThrow('MONGODB_URL is not set');
   });
 
   it.each([undefined, 'setup', 'mcp'])('are refused for the service %s', (service) => {
-    expect(() => loadTurnConfig(service, env)).toThrow('expected one of projections, shipments, webhooks, gateway');
+    expect(() => loadStartOrderConfig(service, env)).toThrow(
+      'expected one of projections, shipments, webhooks, gateway',
+    );
   });
 });

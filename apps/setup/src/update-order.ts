@@ -15,7 +15,7 @@ import {
   Unavailable,
 } from '@tracking/ports';
 import { Service } from '@tracking/service';
-import { type TurnConfig, UPDATE_ORDER, type UpdatedService } from './config.ts';
+import { type TurnConfig, SERVICE_UPDATE_ORDER, type UpdatedService } from './config.ts';
 
 export const RELEASES_COLLECTION: CollectionSpec = { name: 'releases', indexes: [] };
 /** Number of releases that are kept. A release that has been removed counts as set up again after its next set-up. */
@@ -27,7 +27,7 @@ const LOG_INTERVAL_MS = 30_000;
  * Milliseconds after which a service does not wait any longer for a service without a process, such as one that is
  * scaled to zero. Processes of another release that crashed together restart earlier.
  */
-const MAX_ABSENCE_MS = 30_000;
+const MAX_WAIT_FOR_ABSENT_SERVICE_MS = 30_000;
 
 /** A release whose set-up is complete. */
 interface ReleaseDocument extends Document {
@@ -70,7 +70,7 @@ interface Observation {
  * before it runs only this release. If processes of a later release run, this release is being returned to, or a process
  * of it restarts while it is being replaced. Then the order is reversed.
  */
-function findObstacle({ service, release }: Start, { releases, members }: Observation): Obstacle | undefined {
+function findReasonToWait({ service, release }: Start, { releases, members }: Observation): Obstacle | undefined {
   const membersOf = (name: UpdatedService) => members.filter((member) => member.name.startsWith(`${name}@`));
   // The order was kept when that process started.
   if (membersOf(service).some((member) => member.release === release)) return undefined;
@@ -78,8 +78,8 @@ function findObstacle({ service, release }: Start, { releases, members }: Observ
   const own = numbers.get(release);
   if (own === undefined) return { waitingFor: 'setup' };
   const isLater = (member: LeaseMember) => (numbers.get(member.release ?? '') ?? 0) > own;
-  const step = UPDATE_ORDER.some((name) => membersOf(name).some(isLater)) ? 1 : -1;
-  const other = UPDATE_ORDER[UPDATE_ORDER.indexOf(service) + step];
+  const step = SERVICE_UPDATE_ORDER.some((name) => membersOf(name).some(isLater)) ? 1 : -1;
+  const other = SERVICE_UPDATE_ORDER[SERVICE_UPDATE_ORDER.indexOf(service) + step];
   if (other === undefined) return undefined;
   const others = membersOf(other);
   const outdated = others.filter((member) => member.release !== release);
@@ -95,7 +95,7 @@ interface TurnOptions extends Start {
 }
 
 /** Waits until a process may start, or until the signal aborts, and logs what it waits for every 30 s. */
-export async function waitForStart(options: TurnOptions): Promise<void> {
+export async function waitUntilProcessMayStart(options: TurnOptions): Promise<void> {
   const { service, release, store, logger, signal, time = SYSTEM_TIME } = options;
   const observer = new MemberObserver(store, time);
   const observe = async (): Promise<Observation> => {
@@ -105,14 +105,17 @@ export async function waitForStart(options: TurnOptions): Promise<void> {
   };
   let last = { reason: '', since: 0, loggedAt: 0 };
   while (!signal.aborted) {
-    const obstacle = await observe().then((observation) => findObstacle(options, observation), toObstacle);
+    const obstacle = await observe().then(
+      (observation) => findReasonToWait(options, observation),
+      createUnavailableObstacle,
+    );
     if (obstacle === undefined) return logger.info({ release }, `${service} may start`);
     const now = time.now();
     const { waitingFor, members } = obstacle;
     const isAbsent = members?.length === 0;
     const reason = isAbsent ? `no process of ${waitingFor} runs` : waitingFor;
     if (reason !== last.reason) last = { reason, since: now, loggedAt: -Infinity };
-    if (isAbsent && now - last.since >= MAX_ABSENCE_MS) {
+    if (isAbsent && now - last.since >= MAX_WAIT_FOR_ABSENT_SERVICE_MS) {
       return logger.info({ release, reason }, `${service} may start without waiting`);
     }
     if (now - last.loggedAt >= LOG_INTERVAL_MS) {
@@ -123,7 +126,7 @@ export async function waitForStart(options: TurnOptions): Promise<void> {
   }
 }
 
-function toObstacle(error: unknown): Obstacle {
+function createUnavailableObstacle(error: unknown): Obstacle {
   if (error instanceof Unavailable) return { waitingFor: 'document store' };
   throw error;
 }
@@ -132,18 +135,18 @@ function toObstacle(error: unknown): Obstacle {
  * Waits before a service starts, so that an update of all services at once replaces them in order. A process without a
  * release does not wait. If it is stopped, it exits with status 1, so that the service does not start.
  */
-export async function waitForTurn(config: TurnConfig): Promise<void> {
+export async function waitForServiceStartOrder(config: TurnConfig): Promise<void> {
   const starting = await Service.start('setup', config);
   const { logger, metrics, shutdown, release } = starting;
   if (release === undefined) logger.info({}, `${config.service} may start, because RELEASE is not set`);
   else {
     const connection = new MongoConnection({ ...config.mongo, metrics });
-    shutdown.addShutdownStep('document store', () => connection.close());
+    shutdown.addShutdownStep('document store', () => connection.closeConnection());
     starting.requireAccess('MONGODB_URL', () => checkServerAccess(connection));
     const store = new MongoDocumentStore(connection);
     const stopping = new AbortController();
     shutdown.addShutdownStep('turn', () => Promise.resolve(stopping.abort()));
-    await waitForStart({ service: config.service, release, store, logger, signal: stopping.signal });
+    await waitUntilProcessMayStart({ service: config.service, release, store, logger, signal: stopping.signal });
     if (stopping.signal.aborted) return shutdown.failProcess();
   }
   await shutdown.runSteps();

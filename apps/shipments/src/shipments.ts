@@ -17,7 +17,7 @@ import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { ShipmentsConfig } from './config.ts';
 
 /** Milliseconds after the start of an update within which all replicas run the new release. */
-const UPGRADE_PERIOD_MS = 600_000;
+const MAX_UPDATE_DURATION_MS = 600_000;
 /**
  * Milliseconds between two writes of the checkpoint of a publisher's partition. After a crash, the events since the last
  * write are published again.
@@ -38,7 +38,9 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const leases = shares.getGroup('shipment_jobs');
   const broker = openKafka(service, config.kafka);
 
-  const settings = await service.retryUntilAvailable(() => SettingsOfWorkspaces.open({ documentStore }));
+  const settings = await service.retryUntilAvailable(() =>
+    SettingsOfWorkspaces.openWorkspaceSettings({ documentStore }),
+  );
   const readModels = await ReadModels.start({
     eventStore,
     documentStore,
@@ -74,7 +76,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     unsettledShipments: workList,
     readModelsReached: deadlinesReached,
     afterUpgrade: new UpgradeRecheck({
-      upgradeMs: UPGRADE_PERIOD_MS,
+      upgradeMs: MAX_UPDATE_DURATION_MS,
       eventStore,
       rechecks: settings.rechecks,
       workspaces: workList,

@@ -3,7 +3,7 @@ import { createEventOperations, findRequestedShipmentId, type ShipmentOperations
 import {
   createMilestone,
   createMilestones,
-  createReplica,
+  createShipmentsReplica,
   createUpsert,
   SAMPLE_SCOPE,
   TestEngine,
@@ -21,7 +21,7 @@ describe('commands of two callers to two replicas over gRPC', () => {
   let replicas: { readonly address: string; readonly server: GrpcServiceServer; readonly metrics: RecordedMetrics }[];
   let channels: GrpcServiceChannel[];
   beforeEach(async () => {
-    engine = await TestEngine.open();
+    engine = await TestEngine.openTestEngine();
     replicas = await Promise.all(
       [1, 2].map(async () => {
         const metrics = new RecordedMetrics();
@@ -29,7 +29,7 @@ describe('commands of two callers to two replicas over gRPC', () => {
         const options = { proto: SHIPMENTS_PROTO, address, token: TOKEN, logger: silentLogger, metrics };
         const server = new GrpcServiceServer(options);
         server.serve<ShipmentOperations>({
-          shipments: createReplica(engine.store, {}, metrics),
+          shipments: createShipmentsReplica(engine.store, {}, metrics),
           events: createEventOperations(engine.store, ADDRESSES),
         });
         await server.listen();
@@ -44,7 +44,7 @@ describe('commands of two callers to two replicas over gRPC', () => {
   afterEach(async () => {
     for (const channel of channels) await channel.close();
     for (const { server } of replicas) await server.close();
-    await engine.close();
+    await engine.closeTestEngine();
   });
 
   const sum = (name: string) => replicas.reduce((total, { metrics }) => total + metrics.getMetricValue(name), 0);

@@ -11,7 +11,7 @@ import {
   type WebhookConfig,
   type ConnectionConfig,
   readConnectionConfig,
-  readShareConfig,
+  readCallerLimitsConfig,
   type CallerLimitsConfig,
 } from '@tracking/runtime';
 
@@ -55,7 +55,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): StandaloneC
     dataDir: resolve(read.readSetting('DATA_DIR')),
     secretsKey: read.readSetting('SECRETS_KEY'),
     lostSecretsKey: read.readSetting('SECRETS_KEY_LOST'),
-    ...readShareConfig(read),
+    ...readCallerLimitsConfig(read),
     connections: readConnectionConfig(read),
     drainMs: read.readSetting('SHUTDOWN_DRAIN'),
     eventRetentionMs: read.readSetting('RETENTION_EVENTS'),

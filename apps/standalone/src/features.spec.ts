@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { deriveKey, openSealingKey } from '@tracking/runtime';
-import { findSecretsKeyId, useSecretsKey } from '@tracking/webhooks';
+import { findSecretsKeyId, storeOrCheckSecretsKey } from '@tracking/webhooks';
 import { openSecretsKey } from './features.ts';
 
 const OWN = new Uint8Array(32).fill(1);
@@ -27,7 +27,7 @@ describe('the key of the data folder', () => {
     openSecretsKey({ secretsKey: given, lostSecretsKey, dataDir: folder }, engine.documentStore);
   /** Opens the key as the server's start does. */
   const start = async (given?: Uint8Array, lost?: string) =>
-    openSealingKey(await settings(given, lost), (key, id) => useSecretsKey(engine.documentStore, key, id));
+    openSealingKey(await settings(given, lost), (key, id) => storeOrCheckSecretsKey(engine.documentStore, key, id));
   const inUse = async () => (await findSecretsKeyId(engine.documentStore)) ?? '';
 
   it('is created once, readable by its owner only', async () => {

@@ -10,7 +10,7 @@ import { loadPlaces } from '@tracking/places';
 import type { Clock, DocumentStore, LeaseSource, Logger, Metrics, ObjectStore, Position } from '@tracking/ports';
 import { PublishedEvents, ReadModels } from '@tracking/read-models';
 import {
-  nameSettingInErrors,
+  convertMachineErrorToConfigError,
   ConfigError,
   deriveKey,
   PrometheusMetrics,
@@ -29,7 +29,7 @@ import {
   Shipments,
   type ShipmentsService,
 } from '@tracking/shipments';
-import { findSecretsKeyId, useSecretsKey, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
+import { findSecretsKeyId, storeOrCheckSecretsKey, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
 import { takeOverDataFolder } from './take-over.ts';
@@ -49,7 +49,7 @@ const BATCH_DELAY_MS = 25;
  * Starts all features in dependency order; they stop in reverse order. @param isPassive true to start neither jobs nor
  * deliveries
  */
-export async function startFeatures(
+export async function startStandaloneFeatures(
   { storage, outbound, places, clock, logger, metrics, secrets, sealing }: Engines,
   config: StandaloneConfig & { readonly addresses: PublicAddresses },
   shutdown: Shutdown,
@@ -61,13 +61,13 @@ export async function startFeatures(
   const { maxKeysPerOwner } = config;
 
   const secret = deriveKey(secrets.secretsKey, 'identity');
-  const identity = await Identity.open({ documentStore, clock, logger, secret, maxKeysPerOwner });
-  shutdown.addShutdownStep('identity', () => identity.close());
+  const identity = await Identity.openIdentity({ documentStore, clock, logger, secret, maxKeysPerOwner });
+  shutdown.addShutdownStep('identity', () => identity.closeIdentity());
   const { leases } = storage;
   const sweeper = createIdentitySweeper({ identity, leases, clock, logger, metrics });
   if (!isPassive) sweeper.startRounds();
   shutdown.addShutdownStep('identity sweeper', () => sweeper.stopRounds());
-  const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
+  const workspaceSettings = await SettingsOfWorkspaces.openWorkspaceSettings({ documentStore });
   const shipments = new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics });
   const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, batchingDelayMs: BATCH_DELAY_MS };
   const jobDependencies = { ...storage, clock, logger, metrics, ...pace };
@@ -98,7 +98,7 @@ export async function startFeatures(
   const documentJobs = createDocumentJobs({ ...jobDependencies, readModels, shipments });
   if (!isPassive) documentJobs.startJobs();
   shutdown.addShutdownStep('documents', () => documentJobs.stopJobs());
-  const storageQuota = await StorageQuota.open({
+  const storageQuota = await StorageQuota.openStorageQuota({
     documentStore,
     storageBytes: (workspaceId) => readModels.queries.documents.sumStorageBytes(workspaceId),
     isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
@@ -174,20 +174,20 @@ export async function openEngines(
   const metrics = new PrometheusMetrics('standalone');
   const clock: Clock = () => new Date();
   const places = await loadPlaces({ file: config.placesFile });
-  const open = () => EmbeddedEngine.open({ dataDir: config.dataDir, logger, metrics });
+  const open = () => EmbeddedEngine.openEmbeddedEngine({ dataDir: config.dataDir, logger, metrics });
   const opening = mode === 'server' ? takeOverDataFolder(config.dataDir, open) : open();
-  const engine = await nameSettingInErrors(`DATA_DIR ${config.dataDir}`, opening);
+  const engine = await convertMachineErrorToConfigError(`DATA_DIR ${config.dataDir}`, opening);
   shutdown.addShutdownStep('engine', () => engine.close());
   // At this point, the engine has locked the data folder.
-  const objects = await nameSettingInErrors(
+  const objects = await convertMachineErrorToConfigError(
     `DATA_DIR ${config.dataDir}`,
-    FileObjectStore.open(join(config.dataDir, 'objects'), { reserveBytes: config.diskReserve }),
+    FileObjectStore.openFileObjectStore(join(config.dataDir, 'objects'), { reserveBytes: config.diskReserve }),
   );
   const { eventStore, documentStore, messageBroker: broker, leases, quota } = engine;
-  const secrets = await nameSettingInErrors('SECRETS_KEY', openSecretsKey(config, documentStore));
-  const sealing = await openSealingKey(secrets, (key, lost) => useSecretsKey(documentStore, key, lost));
+  const secrets = await convertMachineErrorToConfigError('SECRETS_KEY', openSecretsKey(config, documentStore));
+  const sealing = await openSealingKey(secrets, (key, lost) => storeOrCheckSecretsKey(documentStore, key, lost));
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
-  shutdown.addShutdownStep('outbound calls', () => outbound.close());
+  shutdown.addShutdownStep('outbound calls', () => outbound.closeReceivers());
   const storage = { eventStore, documentStore, broker, leases, objects };
   return { engine, storage, quota, outbound, places, clock, logger, metrics, secrets, sealing };
 }

@@ -2,7 +2,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Shutdown } from '@tracking/runtime';
 import { eventually, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
-import { formatFirstKeyCommand, keepLinkFileCurrent, formatWelcome } from './first-start.ts';
+import { formatFirstKeyCommand, keepFirstAdminLinkFileCurrent, formatWelcome } from './first-start.ts';
 
 const where = {
   url: 'http://127.0.0.1:3000',
@@ -78,7 +78,7 @@ describe("the first admin's link without a terminal", () => {
       Promise.resolve(token === undefined ? undefined : ({ purpose: 'first_admin', token, expires_at: '' } as const)),
   };
   const keep = () =>
-    keepLinkFileCurrent(
+    keepFirstAdminLinkFileCurrent(
       { firstAdmin, appUrl: 'https://app.example', dataDir, logger: silentLogger, checkIntervalMs: 20 },
       shutdown,
     );

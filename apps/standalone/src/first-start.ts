@@ -17,7 +17,11 @@ const LINK_FILE_NAME = 'first-admin-link';
 const LINK_CHECK_INTERVAL_MS = 5_000;
 
 /** Announces the server's addresses once it listens: as text at a terminal, otherwise in a log line. */
-export async function announceStart(config: StandaloneConfig, standalone: Standalone, logger: Logger): Promise<void> {
+export async function announceServerAddresses(
+  config: StandaloneConfig,
+  standalone: Standalone,
+  logger: Logger,
+): Promise<void> {
   const { url, managementUrl, shutdown } = standalone;
   if (url === undefined || managementUrl === undefined) return;
   const { dataDir, webhooks } = config;
@@ -28,7 +32,7 @@ export async function announceStart(config: StandaloneConfig, standalone: Standa
     process.stdout.write(formatWelcome({ ...addresses, firstAdminLink: await createFirstAdminLink(standalone) }));
     return;
   }
-  const first_admin_link_file = await keepLinkFileCurrent({ ...standalone, dataDir, logger }, shutdown);
+  const first_admin_link_file = await keepFirstAdminLinkFileCurrent({ ...standalone, dataDir, logger }, shutdown);
   const fields = { url, docs: `${url}/docs`, management_url: managementUrl, data_dir: dataDir };
   const first = {
     make_a_key_with: formatFirstKeyCommand(addresses),
@@ -136,7 +140,10 @@ async function createFirstAdminLink({
  * The file replaces the terminal output, because a log has many readers.
  * @returns the path of the file; undefined if there is an admin
  */
-export async function keepLinkFileCurrent(options: LinkFileOptions, shutdown: Shutdown): Promise<string | undefined> {
+export async function keepFirstAdminLinkFileCurrent(
+  options: LinkFileOptions,
+  shutdown: Shutdown,
+): Promise<string | undefined> {
   const { dataDir, logger, checkIntervalMs = LINK_CHECK_INTERVAL_MS } = options;
   const file = join(dataDir, LINK_FILE_NAME);
   let storedLink: string | undefined;

@@ -4,7 +4,7 @@ import { PlacesFileError } from '@tracking/places';
 import { Unavailable, type Logger } from '@tracking/ports';
 import { ConfigError, createLogger, errorOutput, warnOfMisspelledVariables } from '@tracking/runtime';
 import { loadConfig } from './config.ts';
-import { announceStart } from './first-start.ts';
+import { announceServerAddresses } from './first-start.ts';
 import { startStandalone } from './standalone.ts';
 
 /** Prints an operator's error as one line, and any other error with its stack, then exits. */
@@ -46,7 +46,7 @@ try {
     const where = { addresses: config.webhooks.allowedCidrs, http: config.webhooks.allowHttp };
     logger.warn(where, 'settings allow webhook receivers in non-public networks: use this for development only');
   }
-  await announceStart(config, standalone, logger);
+  await announceServerAddresses(config, standalone, logger);
 } catch (startError) {
   exitWithError(startError);
 }

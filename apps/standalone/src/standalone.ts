@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { createAdministrationApi, listenOnSocket } from '@tracking/administration';
+import { createAdministrationApi, serveOnAdministrationSocket } from '@tracking/administration';
 import { DocumentsHttpModule } from '@tracking/documents-http';
 import { IdempotencyClaims, createHttpApi } from '@tracking/http';
 import type { Identity } from '@tracking/identity';
@@ -9,7 +9,7 @@ import type { Logger } from '@tracking/ports';
 import {
   Health,
   Shutdown,
-  nameSettingInErrors,
+  convertMachineErrorToConfigError,
   deriveKey,
   createFirstAdmin,
   startManagementServer,
@@ -18,10 +18,16 @@ import { EventsHttpModule, ShipmentsHttpModule } from '@tracking/shipments-http'
 import { SecretBox } from '@tracking/webhooks';
 import { WebhooksHttpModule } from '@tracking/webhooks-http';
 import type { StandaloneConfig } from './config.ts';
-import { openEngines, startFeatures } from './features.ts';
+import { openEngines, startStandaloneFeatures } from './features.ts';
 
 /** HTTP modules of the public API, in the order of its description. */
-const FEATURES = [ShipmentsHttpModule, DocumentsHttpModule, EventsHttpModule, WebhooksHttpModule, IdentityHttpModule];
+const HTTP_FEATURE_MODULES = [
+  ShipmentsHttpModule,
+  DocumentsHttpModule,
+  EventsHttpModule,
+  WebhooksHttpModule,
+  IdentityHttpModule,
+];
 const WEB_APP_FOLDER = fileURLToPath(new URL('../../web/dist', import.meta.url));
 const SHUTDOWN_TIMEOUT_MS = 20_000;
 const CATCH_UP_TIMEOUT_MS = 5_000;
@@ -52,13 +58,18 @@ export async function startStandalone(
   const addresses = { appUrl, baseUrl };
 
   const engines = await openEngines(config, logger, shutdown, mode);
-  const features = await startFeatures(engines, { ...config, addresses }, shutdown, mode === 'administration');
+  const features = await startStandaloneFeatures(
+    engines,
+    { ...config, addresses },
+    shutdown,
+    mode === 'administration',
+  );
   const { readModels, publishedEvents } = features;
   const { firstAdmin } = features.identity;
   const { eventStore, objects } = engines.storage;
 
   const { quota, places, clock, metrics, secrets } = engines;
-  const idempotency = await IdempotencyClaims.open({
+  const idempotency = await IdempotencyClaims.openIdempotencyClaims({
     ...engines.storage,
     clock,
     logger,
@@ -68,7 +79,7 @@ export async function startStandalone(
     // The data folder is locked, so every other process that claimed an idempotency key has ended.
     takeOverAfterMs: 0,
   });
-  shutdown.addShutdownStep('idempotency keys', () => idempotency.close());
+  shutdown.addShutdownStep('idempotency keys', () => idempotency.closeIdempotencyClaims());
   const administration = await createAdministrationApi({
     ...features,
     idempotency,
@@ -77,7 +88,7 @@ export async function startStandalone(
     logger,
     ...(mode === 'administration' && { release: () => shutdown.endProcess() }),
   });
-  await listenOnSocket(administration, config.dataDir);
+  await serveOnAdministrationSocket(administration, config.dataDir);
   shutdown.addShutdownStep('administration', () => administration.close());
   if (mode === 'administration') {
     return { url: undefined, managementUrl: undefined, appUrl, firstAdmin, ready: Promise.resolve(), shutdown };
@@ -91,7 +102,7 @@ export async function startStandalone(
   };
   const { managementHost, managementPort } = config;
   const managing = startManagementServer({ host: managementHost, port: managementPort }, engines.metrics, report);
-  const management = await nameSettingInErrors('MANAGEMENT_HOST, MANAGEMENT_PORT', managing);
+  const management = await convertMachineErrorToConfigError('MANAGEMENT_HOST, MANAGEMENT_PORT', managing);
   shutdown.addShutdownStep('management', () => management.close());
 
   const api = await createHttpApi(
@@ -120,7 +131,7 @@ export async function startStandalone(
         cursorSecret: deriveKey(secrets.secretsKey, 'cursors'),
       },
     },
-    FEATURES,
+    HTTP_FEATURE_MODULES,
   );
   // The last write of each API key is not remembered across restarts. The first request must therefore include all
   // writes that were acknowledged before the restart.
@@ -129,7 +140,7 @@ export async function startStandalone(
     logger.info({}, 'projecting stored events before the first request');
   }
   // Nest's own `listen` would also log the error that is thrown here.
-  await nameSettingInErrors(
+  await convertMachineErrorToConfigError(
     'HOST, PORT',
     api.getHttpAdapter().getInstance().listen({ port: config.port, host: config.host }),
   );

@@ -22,7 +22,7 @@ export async function takeOverDataFolder<T>(dataDir: string, open: () => Promise
       return await open();
     } catch (error) {
       if (!(error instanceof DataFolderInUse)) throw error;
-      if (performance.now() > deadline || (await endCommandLineProcess(dataDir))) throw error;
+      if (performance.now() > deadline || (await endProcessOfDataFolder(dataDir))) throw error;
     }
   }
 }
@@ -31,7 +31,7 @@ export async function takeOverDataFolder<T>(dataDir: string, open: () => Promise
  * Asks the process that uses the data folder to end. Returns true if the process is a server: a server does not have
  * this route. Returns false also if the process is starting or stopping, so that it does not respond or responds 503.
  */
-async function endCommandLineProcess(dataDir: string): Promise<boolean> {
+async function endProcessOfDataFolder(dataDir: string): Promise<boolean> {
   const call = request({
     socketPath: getSocketPath(resolve(dataDir), tmpdir()),
     method: 'POST',

@@ -5,7 +5,7 @@ import { Shutdown } from '@tracking/runtime';
 import { eventually, silentLogger as logger, createTempFolder, type TempFolder } from '@tracking/testing';
 import { SecretBox } from '@tracking/webhooks';
 import { loadConfig } from '../src/config.ts';
-import { openEngines, startFeatures } from '../src/features.ts';
+import { openEngines, startStandaloneFeatures } from '../src/features.ts';
 
 const PAGE = new URL('../../../docs/reference/running.md', import.meta.url);
 const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
@@ -39,12 +39,12 @@ describe('collections of standalone', () => {
       opened.set(withoutGeneration(spec.name), spec);
       return open(spec);
     };
-    const { readModels } = await startFeatures(engines, { ...config, addresses: ADDRESSES }, shutdown, false);
+    const { readModels } = await startStandaloneFeatures(engines, { ...config, addresses: ADDRESSES }, shutdown, false);
     const { clock, metrics, secrets } = engines;
     const claiming = { ...engines.storage, clock, logger, metrics, secret: secrets.secretsKey, takeOverAfterMs: 0 };
     const responseCipher = (key: Uint8Array) => new SecretBox(key);
-    const claims = await IdempotencyClaims.open({ ...claiming, responseCipher });
-    shutdown.addShutdownStep('idempotency keys', () => claims.close());
+    const claims = await IdempotencyClaims.openIdempotencyClaims({ ...claiming, responseCipher });
+    shutdown.addShutdownStep('idempotency keys', () => claims.closeIdempotencyClaims());
     await readModels.ready;
   });
   afterAll(async () => {

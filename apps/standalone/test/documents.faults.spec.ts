@@ -9,16 +9,16 @@ import {
   type StandaloneProcess,
 } from './standalone-process.ts';
 import {
-  FORM_BOUNDARY,
+  MULTIPART_BOUNDARY,
   MULTIPART_FORM_START,
-  startUpload,
+  startUploadRequest,
   verifyDocuments,
   createShipment,
   putFileToUploadUrl,
   requestUpload,
-  uploadForm,
-  listObjects,
-  uploadUrl,
+  uploadDocumentForm,
+  listObjectFileNames,
+  getUploadUrlAtServer,
 } from './uploads.ts';
 
 const HOUR = 3_600_000;
@@ -65,7 +65,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
   /** Three days later, the sweep checks every object. All stored objects then belong to documents. */
   const expectSwept = async (documents: number) => {
     await restart(SWEEPING);
-    await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(documents), SOON);
+    await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(documents), SOON);
     // Incomplete uploads expire by the clock, and the sweep does not wait for that.
     const present = async () => (await statuses()).filter((status) => !['expired', 'deleted'].includes(status));
     await eventually(async () => expect(await present()).toHaveLength(documents), SOON);
@@ -77,20 +77,23 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       const bytes = generatePdf('coming', 2_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
       const authorization = `Bearer ${key}`;
-      const form = { authorization, 'content-type': `multipart/form-data; boundary=${FORM_BOUNDARY}` };
+      const form = { authorization, 'content-type': `multipart/form-data; boundary=${MULTIPART_BOUNDARY}` };
       const url = `${server.url}/v1/shipments/${shipmentId}/documents`;
       const halves = [
-        startUpload('POST', url, form, 3_000_000).write(
+        startUploadRequest('POST', url, form, 3_000_000).write(
           MULTIPART_FORM_START + bytes.toString('latin1', 0, 1_000_000),
           'latin1',
         ),
-        startUpload('PUT', uploadUrl(document, server.url), document.upload.headers, bytes.length).write(
-          bytes.subarray(0, 1_000_000),
-        ),
+        startUploadRequest(
+          'PUT',
+          getUploadUrlAtServer(document, server.url),
+          document.upload.headers,
+          bytes.length,
+        ).write(bytes.subarray(0, 1_000_000)),
       ];
       expect(halves).toHaveLength(2);
       await eventually(async () => {
-        const parts = (await listObjects(dataDir)).filter((name) => name.endsWith('.part'));
+        const parts = (await listObjectFileNames(dataDir)).filter((name) => name.endsWith('.part'));
         expect(parts).toHaveLength(2);
       }, SOON);
       await restart();
@@ -104,7 +107,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
   );
 
   it.each([
-    ['a form', async () => void (await uploadForm(api, shipmentId, generatePdf('form', 100_000)))],
+    ['a form', async () => void (await uploadDocumentForm(api, shipmentId, generatePdf('form', 100_000)))],
     [
       'a URL of its own',
       async () => {
@@ -122,12 +125,12 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
         await ended;
         await start();
         expect((await statuses()).filter((status) => status !== 'pending_upload')).toEqual([]);
-        expect(await listObjects(dataDir)).toHaveLength(1);
+        expect(await listObjectFileNames(dataDir)).toHaveLength(1);
         for (const id of (await verifyDocuments(api, shipmentId)).keys()) {
           const { status, data } = await api.post(`/v1/documents/${id}/complete`);
           expect([status, data.error.code]).toEqual([409, 'upload_missing']);
         }
-        expect((await uploadForm(api, shipmentId, generatePdf('other', 1_000))).status).toBe(201);
+        expect((await uploadDocumentForm(api, shipmentId, generatePdf('other', 1_000))).status).toBe(201);
         await expectSwept(1);
       })(),
     120_000,
@@ -136,8 +139,8 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
   it(
     'while a document is being deleted',
     inFolder(async () => {
-      const { data: document } = await uploadForm(api, shipmentId, generatePdf('deleted', 100_000));
-      const { data: other } = await uploadForm(api, shipmentId, generatePdf('kept', 100_000));
+      const { data: document } = await uploadDocumentForm(api, shipmentId, generatePdf('deleted', 100_000));
+      const { data: other } = await uploadDocumentForm(api, shipmentId, generatePdf('kept', 100_000));
       await restart(killedAt('destroying'));
       await expect(api.delete(`/v1/documents/${document.id}`)).rejects.toMatchObject({ isAxiosError: true });
       await restart();
@@ -145,7 +148,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       expect([known.get(document.id), known.get(other.id)]).toEqual(['deleted', 'uploaded']);
       // This is long before any sweep.
       await restart(ahead(1));
-      await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(1), SOON);
+      await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(1), SOON);
       expect((await verifyDocuments(api, shipmentId)).get(other.id)).toBe('uploaded');
     }),
     120_000,
@@ -166,7 +169,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
         acknowledged.set(id, done);
       };
       const uploadOne = async (name: string) => {
-        const { status, data } = await uploadForm(api, shipmentId, generatePdf(name, 150_000));
+        const { status, data } = await uploadDocumentForm(api, shipmentId, generatePdf(name, 150_000));
         expect(status).toBe(201);
         acknowledged.set(data.id, ['uploaded']);
         [approvable, deletable] = [data.id, approvable];
@@ -205,7 +208,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
       const known = await verifyDocuments(api, shipmentId);
       for (const [id, allowed] of acknowledged) expect([id, allowed]).toEqual([id, [known.get(id)]]);
       const present = [...known.values()].filter((status) => ['uploaded', 'approved'].includes(status));
-      await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(present.length), SOON);
+      await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(present.length), SOON);
     }),
     240_000,
   );

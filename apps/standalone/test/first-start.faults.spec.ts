@@ -6,7 +6,7 @@ import { eventually } from '@tracking/testing';
 import axios from 'axios';
 import {
   runCli,
-  runUntilStartFails,
+  runServerUntilStartFails,
   startStandalone,
   withTemporaryFolder,
   type StandaloneProcess,
@@ -110,7 +110,7 @@ describe('the first start', () => {
     [{ ADMIN_EMAIL: ANN.email, ADMIN_PASSWORD: ANN.email }, /^ADMIN_PASSWORD: .*e-mail/],
   ])('is rejected with one line for the settings %j', async (env, line) => {
     await withTemporaryFolder(async (dataDir) => {
-      expect(await runUntilStartFails(dataDir, env)).toMatch(line);
+      expect(await runServerUntilStartFails(dataDir, env)).toMatch(line);
     });
   });
 });

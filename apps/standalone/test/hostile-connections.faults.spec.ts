@@ -13,12 +13,12 @@ import {
   type StandaloneProcess,
 } from './standalone-process.ts';
 import {
-  FORM_BOUNDARY,
+  MULTIPART_BOUNDARY,
   createShipment,
   MULTIPART_FORM_START,
   requestUpload,
-  uploadForm,
-  uploadUrl,
+  uploadDocumentForm,
+  getUploadUrlAtServer,
 } from './uploads.ts';
 
 const MIB = 2 ** 20;
@@ -75,7 +75,7 @@ const get = (path: string, key = '') =>
 const ARCHIVE = Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(MIB, 1)]);
 const UPLOAD_BYTES = 20 * MIB;
 const stalledForm = (path: string, key: string): Pieces => [
-  `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=${FORM_BOUNDARY}\r\n` +
+  `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=${MULTIPART_BOUNDARY}\r\n` +
     `Content-Length: ${UPLOAD_BYTES}\r\nAuthorization: Bearer ${key}\r\n\r\n${MULTIPART_FORM_START}`,
   ARCHIVE,
 ];
@@ -91,10 +91,12 @@ async function seed(url: string, key: string) {
   for (let n = 0; n < 60; n += 1)
     await api.post('/v1/shipments', { external_id: `LARGE-${n}`, mode: 'ocean', metadata });
   const { id } = await createShipment(api);
-  const { data: document } = await uploadForm(api, id, generatePdf('unread', UPLOAD_BYTES));
+  const { data: document } = await uploadDocumentForm(api, id, generatePdf('unread', UPLOAD_BYTES));
   const uploads: string[] = [];
   for (let n = 0; n < 40; n += 1)
-    uploads.push(uploadUrl(await requestUpload(api, id, Buffer.from(`${n}`), { size_bytes: UPLOAD_BYTES }), ''));
+    uploads.push(
+      getUploadUrlAtServer(await requestUpload(api, id, Buffer.from(`${n}`), { size_bytes: UPLOAD_BYTES }), ''),
+    );
   return { form: `/v1/shipments/${id}/documents`, download: `/v1/documents/${document.id}/download`, uploads };
 }
 

@@ -11,16 +11,16 @@ import {
   type StandaloneProcess,
 } from './standalone-process.ts';
 import {
-  FORM_BOUNDARY,
+  MULTIPART_BOUNDARY,
   MULTIPART_FORM_START,
-  startUpload,
+  startUploadRequest,
   verifyDocuments,
   createShipment,
   putFileToUploadUrl,
   requestUpload,
-  uploadForm,
-  listObjects,
-  uploadUrl,
+  uploadDocumentForm,
+  listObjectFileNames,
+  getUploadUrlAtServer,
 } from './uploads.ts';
 
 const LATIN1 = 'latin1';
@@ -89,10 +89,10 @@ describe('invalid uploads over real connections', () => {
   const beginForm = (bytes: Buffer): ClientRequest => {
     const headers = {
       authorization: `Bearer ${key}`,
-      'content-type': `multipart/form-data; boundary=${FORM_BOUNDARY}`,
+      'content-type': `multipart/form-data; boundary=${MULTIPART_BOUNDARY}`,
     };
     const url = `${server.url}/v1/shipments/${shipmentId}/documents`;
-    const outgoing = startUpload('POST', url, headers, 2 * bytes.length);
+    const outgoing = startUploadRequest('POST', url, headers, 2 * bytes.length);
     outgoing.write(MULTIPART_FORM_START);
     outgoing.write(bytes);
     return outgoing;
@@ -113,13 +113,13 @@ describe('invalid uploads over real connections', () => {
       const bytes = generatePdf('broken off', 1_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
       const { headers } = document.upload;
-      const cut = startUpload('PUT', uploadUrl(document, server.url), headers, bytes.length);
+      const cut = startUploadRequest('PUT', getUploadUrlAtServer(document, server.url), headers, bytes.length);
       cut.write(bytes.subarray(0, 500_000));
       const form = beginForm(bytes);
-      await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(2), SOON);
+      await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(2), SOON);
       cut.destroy();
       form.destroy();
-      await eventually(async () => expect(await listObjects(dataDir)).toEqual([]), SOON);
+      await eventually(async () => expect(await listObjectFileNames(dataDir)).toEqual([]), SOON);
       expect([...(await verifyDocuments(api, shipmentId))]).toEqual([[document.id, 'pending_upload']]);
       expect((await putFileToUploadUrl(document, bytes, server.url)).status).toBe(204);
       expect((await api.post(`/v1/documents/${document.id}/complete`)).status).toBe(200);
@@ -133,16 +133,21 @@ describe('invalid uploads over real connections', () => {
     inFolder(async () => {
       const bytes = generatePdf('slow', 1_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
-      const slow = startUpload('PUT', uploadUrl(document, server.url), document.upload.headers, bytes.length);
+      const slow = startUploadRequest(
+        'PUT',
+        getUploadUrlAtServer(document, server.url),
+        document.upload.headers,
+        bytes.length,
+      );
       slow.write(bytes.subarray(0, 500_000));
       const statuses: (number | undefined)[] = [];
       const answers = [slow, beginForm(bytes)].map(async (stalled) => statuses.push(await statusOf(stalled)));
       const unanswered = expectStaysTrue(() => expect(statuses).toEqual([]), 20_000);
-      await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(2), SOON);
-      expect((await uploadForm(api, shipmentId, generatePdf('quick', 100_000))).status).toBe(201);
+      await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(2), SOON);
+      expect((await uploadDocumentForm(api, shipmentId, generatePdf('quick', 100_000))).status).toBe(201);
       await Promise.all([unanswered, ...answers]);
       expect(statuses).toEqual([408, 408]);
-      await eventually(async () => expect(await listObjects(dataDir)).toHaveLength(1), SOON);
+      await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(1), SOON);
       expect([...(await verifyDocuments(api, shipmentId)).values()].sort()).toEqual(['pending_upload', 'uploaded']);
     }),
     120_000,
@@ -171,7 +176,7 @@ describe('invalid uploads over real connections', () => {
       expect((await putFileToUploadUrl(document, bytes, server.url)).status).toBe(204);
       expect((await complete()).status).toBe(200);
       expect([...(await verifyDocuments(api, shipmentId)).values()]).toEqual(['uploaded']);
-      expect(await listObjects(dataDir)).toHaveLength(1);
+      expect(await listObjectFileNames(dataDir)).toHaveLength(1);
     }),
     60_000,
   );
@@ -180,7 +185,7 @@ describe('invalid uploads over real connections', () => {
     'with malicious content: rejected by content under any name, and nothing is stored',
     inFolder(async () => {
       for (const [name, bytes] of Object.entries(MALICIOUS)) {
-        expect([name, codeOf(await uploadForm(api, shipmentId, bytes))]).toEqual([
+        expect([name, codeOf(await uploadDocumentForm(api, shipmentId, bytes))]).toEqual([
           name,
           [400, 'unsupported_document_type'],
         ]);
@@ -188,7 +193,7 @@ describe('invalid uploads over real connections', () => {
         const answer = codeOf(await putFileToUploadUrl(document, bytes, server.url));
         expect([name, answer]).toEqual([name, [400, 'unsupported_document_type']]);
       }
-      expect(await listObjects(dataDir)).toEqual([]);
+      expect(await listObjectFileNames(dataDir)).toEqual([]);
     }),
     60_000,
   );
@@ -216,7 +221,7 @@ describe('invalid uploads over real connections', () => {
         const refused = await api.post(path, { ...fields, checksum_sha256: '0'.repeat(64) });
         expect([refused.status, refused.data.error.param]).toEqual([400, 'file_name']);
       }
-      for (const name of await listObjects(dataDir)) expect(name).toMatch(/^[a-z2-7]{26}-[a-z2-7]{26}$/);
+      for (const name of await listObjectFileNames(dataDir)) expect(name).toMatch(/^[a-z2-7]{26}-[a-z2-7]{26}$/);
     }),
     60_000,
   );

@@ -10,7 +10,7 @@ import {
   runCli,
   createClient,
   createKey,
-  runToEnd,
+  runServerUntilExit,
   startStandalone,
   withTemporaryFolder,
   type StandaloneProcess,
@@ -33,7 +33,7 @@ describe('running standalone', () => {
   });
 
   it('rejects a second process on the same data folder with one clear line', async () => {
-    const second = await runToEnd(dataDir);
+    const second = await runServerUntilExit(dataDir);
     expect(second.code).toBe(DATA_FOLDER_IN_USE_EXIT_CODE);
     expect(second.output.trim().split('\n')).toHaveLength(1);
     expect(second.output).toContain(dataDir);

@@ -52,7 +52,7 @@ export function launchProcess(
 }
 
 /** Returns `NODE_OPTIONS` for a process that throws an uncaught error with this message on this signal. */
-export function throwOnSignal(signal: NodeJS.Signals, message: string): string {
+export function createOptionsToThrowOnSignal(signal: NodeJS.Signals, message: string): string {
   const code = `process.on('${signal}', () => { throw new Error('${message}') })`;
   return `--import=data:text/javascript,${encodeURIComponent(code).replaceAll("'", '%27')}`;
 }
@@ -87,7 +87,7 @@ export async function startStandalone(dataDir: string, env: Record<string, strin
  * Starts the server, which must exit on its own, and returns its exit code and output.
  * @param wrapper command that runs its remaining arguments as a command
  */
-export async function runToEnd(
+export async function runServerUntilExit(
   dataDir: string,
   env: Record<string, string> = {},
   wrapper: readonly string[] = [],
@@ -101,8 +101,8 @@ export async function runToEnd(
 }
 
 /** Starts the server with an invalid configuration and returns the one line that reports it. */
-export async function runUntilStartFails(...args: Parameters<typeof runToEnd>): Promise<string> {
-  const { code, output } = await runToEnd(...args);
+export async function runServerUntilStartFails(...args: Parameters<typeof runServerUntilExit>): Promise<string> {
+  const { code, output } = await runServerUntilExit(...args);
   expect([code, output.trim().split('\n').length]).toEqual([1, 1]);
   return output.trim();
 }

@@ -10,10 +10,10 @@ import {
   runCli,
   createClient,
   createKey,
-  runUntilStartFails,
-  runToEnd,
+  runServerUntilStartFails,
+  runServerUntilExit,
   startStandalone,
-  throwOnSignal,
+  createOptionsToThrowOnSignal,
   withTemporaryFolder,
 } from './standalone-process.ts';
 
@@ -36,7 +36,7 @@ describe('standalone that cannot start', () => {
     ['MANAGEMENT_HOST', '203.0.113.1'],
   ])('rejects an invalid %s with one line that names it', async (name, value) => {
     await withTemporaryFolder(async (folder) => {
-      const ended = await runToEnd(folder, { [name]: value });
+      const ended = await runServerUntilExit(folder, { [name]: value });
       expect(ended.code).toBe(1);
       expect(ended.output.trim().split('\n')).toHaveLength(1);
       expect(ended.output).toContain(name);
@@ -48,7 +48,7 @@ describe('standalone that cannot start', () => {
     await once(other, 'listening');
     const taken = String((other.address() as AddressInfo).port);
     await withTemporaryFolder(async (folder) => {
-      const ended = await runToEnd(folder, { [name]: taken });
+      const ended = await runServerUntilExit(folder, { [name]: taken });
       expect(ended.code).toBe(1);
       expect(ended.output.trim().split('\n')).toEqual([expect.stringMatching(new RegExp(`\\b${name}:.*${taken}`))]);
     });
@@ -58,7 +58,7 @@ describe('standalone that cannot start', () => {
   it('rejects a data folder with other content with one line that names it', async () => {
     await withTemporaryFolder(async (folder) => {
       await writeFile(join(folder, 'storage.db'), 'no database of ours '.repeat(1000));
-      const ended = await runToEnd(folder);
+      const ended = await runServerUntilExit(folder);
       expect(ended.code).toBe(1);
       expect(ended.output.trim().split('\n')).toEqual([expect.stringContaining(`DATA_DIR ${folder}: `)]);
     });
@@ -74,7 +74,7 @@ describe('standalone that cannot start', () => {
         [{}, `SECRETS_KEY is not set and ${file} is missing`],
         [{ SECRETS_KEY: Buffer.alloc(32).toString('base64') }, 'SECRETS_KEY holds a different key'],
       ] as const) {
-        const refused = await runUntilStartFails(dataDir, env);
+        const refused = await runServerUntilStartFails(dataDir, env);
         expect(refused).toContain(fault);
         expect(refused).toMatch(/restore that key.* SECRETS_KEY_LOST=[0-9a-f]{8},/);
       }
@@ -105,7 +105,9 @@ describe('standalone with an unknown setting', () => {
 describe('standalone with an uncaught error', () => {
   it('logs the error once, stops in order and exits with 1; the next start has all data', async () => {
     await withTemporaryFolder(async (dataDir) => {
-      const first = await startStandalone(dataDir, { NODE_OPTIONS: throwOnSignal('SIGUSR2', 'lost sk_live_abcdef') });
+      const first = await startStandalone(dataDir, {
+        NODE_OPTIONS: createOptionsToThrowOnSignal('SIGUSR2', 'lost sk_live_abcdef'),
+      });
       const key = await createKey(dataDir);
       const created = await createClient(first.url, key).post('/v1/shipments', { external_id: 'PO-1' });
       await first.stop('SIGUSR2');

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
-import { eventually, itIfSupported } from '@tracking/testing';
+import { eventually, testIfSupported } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
   listAllItems,
   createClient,
   createKey,
-  runUntilStartFails,
+  runServerUntilStartFails,
   startStandalone,
   withTemporaryFolder,
   type StandaloneProcess,
@@ -31,7 +31,7 @@ const health = async ({ url, managementUrl }: StandaloneProcess) => {
 };
 
 describe('standalone with a failing disk', () => {
-  itIfSupported(canLimit, 'prlimit is not installed')(
+  testIfSupported(canLimit, 'prlimit is not installed')(
     'says that it is full and acknowledges nothing, and goes on by itself',
     async () => {
       await withTemporaryFolder(async (dataDir) => {
@@ -66,11 +66,11 @@ describe('standalone with a failing disk', () => {
     },
   );
 
-  itIfSupported(canLimit, 'prlimit is not installed')(
+  testIfSupported(canLimit, 'prlimit is not installed')(
     'ends at once, with one line, where it is full at the start',
     async () => {
       await withTemporaryFolder(async (dataDir) => {
-        expect(await runUntilStartFails(dataDir, {}, ['prlimit', '--fsize=0'])).toMatch(/the disk is full/);
+        expect(await runServerUntilStartFails(dataDir, {}, ['prlimit', '--fsize=0'])).toMatch(/the disk is full/);
       });
     },
   );
@@ -123,7 +123,7 @@ describe('standalone with a failing disk', () => {
       const log = await readFile(path);
       log.fill(0x5a, Math.floor(log.length / 2), Math.floor(log.length / 2) + 64);
       await writeFile(path, log);
-      expect(await runUntilStartFails(dataDir)).toMatch(
+      expect(await runServerUntilStartFails(dataDir)).toMatch(
         /is damaged: .* acknowledged commits\. Restore a backup; or, .* delete /,
       );
       await rm(join(dataDir, 'commits'));

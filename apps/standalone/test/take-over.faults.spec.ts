@@ -12,7 +12,7 @@ import {
   INHERITED_ENVIRONMENT,
   launchProcess,
   runCli,
-  runToEnd,
+  runServerUntilExit,
   startStandalone,
   withTemporaryFolder,
 } from './standalone-process.ts';
@@ -132,7 +132,7 @@ describe('a server that starts while a command uses the data folder', () => {
   it('exits with 75 if another server uses the folder', async () => {
     await withTemporaryFolder(async (dataDir) => {
       const server = await startStandalone(dataDir);
-      const second = await runToEnd(dataDir);
+      const second = await runServerUntilExit(dataDir);
       expect(second).toEqual({ code: 75, output: expect.stringContaining('is in use by another process') });
       await server.stop();
     });

@@ -6,7 +6,7 @@ import { computeSha256 } from '@tracking/testing';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { listAllItems } from './standalone-process.ts';
 
-export const FORM_BOUNDARY = 'a-boundary-of-tests';
+export const MULTIPART_BOUNDARY = 'a-boundary-of-tests';
 
 /** A document whose bytes have not been uploaded yet. */
 export type RequestedUpload = ShipmentDocument & {
@@ -20,7 +20,7 @@ export async function createShipment(api: AxiosInstance): Promise<Shipment> {
 }
 
 /** Uploads a document with its fields in one request. */
-export function uploadForm(
+export function uploadDocumentForm(
   api: AxiosInstance,
   shipmentId: string,
   bytes: Buffer,
@@ -51,19 +51,19 @@ export async function requestUpload(
 }
 
 /** Returns the upload URL of a document on a restarted server. */
-export function uploadUrl({ upload }: RequestedUpload, server: string): string {
+export function getUploadUrlAtServer({ upload }: RequestedUpload, server: string): string {
   const { pathname, search } = new URL(upload.url);
   return server + pathname + search;
 }
 
 export function putFileToUploadUrl(document: RequestedUpload, bytes: Buffer, server: string): Promise<AxiosResponse> {
   const headers = { ...document.upload.headers };
-  const url = uploadUrl(document, server);
+  const url = getUploadUrlAtServer(document, server);
   return axios.put(url, bytes, { headers, validateStatus: () => true, proxy: false, maxBodyLength: Infinity });
 }
 
 /** Starts a request whose body has `length` bytes. The caller sends the bytes. Connection errors are ignored. */
-export function startUpload(
+export function startUploadRequest(
   method: string,
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -77,11 +77,11 @@ export function startUpload(
 
 /** Start of a multipart form, up to the bytes of the file. */
 export const MULTIPART_FORM_START =
-  `--${FORM_BOUNDARY}\r\nContent-Disposition: form-data; name="type"\r\n\r\nphoto\r\n` +
-  `--${FORM_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n`;
+  `--${MULTIPART_BOUNDARY}\r\nContent-Disposition: form-data; name="type"\r\n\r\nphoto\r\n` +
+  `--${MULTIPART_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n`;
 
 /** Lists the files in the folder of objects, both complete and unfinished ones. */
-export function listObjects(dataDir: string): Promise<string[]> {
+export function listObjectFileNames(dataDir: string): Promise<string[]> {
   return readdir(join(dataDir, 'objects'));
 }
 

@@ -8,7 +8,7 @@ import {
   type FindShardOwner,
   createShardLeaseName,
   Webhooks,
-  useSecretsKey,
+  storeOrCheckSecretsKey,
   type WebhookOperations,
 } from '@tracking/webhooks';
 import type { WebhooksConfig } from './config.ts';
@@ -16,7 +16,7 @@ import type { WebhooksConfig } from './config.ts';
 /**
  * Deadline in milliseconds of a request to the shipments service, which is shorter than the deadlines of the callers.
  */
-const HEAD_DEADLINE_MS = 5_000;
+const LOG_HEAD_REQUEST_DEADLINE_MS = 5_000;
 
 /**
  * Starts the webhooks service, which sends events from Kafka to the clients' endpoints. It makes all outbound calls of
@@ -32,13 +32,13 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const broker = openKafka(service, config.kafka);
   const channel = new GrpcServiceChannel({ ...config.shipments, token: config.token, logger, metrics });
   shutdown.addShutdownStep('command channel', () => channel.close());
-  const { events } = channel.createOperations<ShipmentOperations>(SHIPMENTS_PROTO, HEAD_DEADLINE_MS);
+  const { events } = channel.createOperations<ShipmentOperations>(SHIPMENTS_PROTO, LOG_HEAD_REQUEST_DEADLINE_MS);
   service.watchEngine('shipments', () => events.head());
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
-  shutdown.addShutdownStep('outbound calls', () => outbound.close());
+  shutdown.addShutdownStep('outbound calls', () => outbound.closeReceivers());
 
   const use = (key: Uint8Array, lost?: string) =>
-    service.retryUntilAvailable(() => useSecretsKey(documentStore, key, lost));
+    service.retryUntilAvailable(() => storeOrCheckSecretsKey(documentStore, key, lost));
   const secretsKey = await openSealingKey(config, use);
 
   // Event log in which replays find missed events.
@@ -53,7 +53,7 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const replicas = new ReplicaChannels<WebhookOperations>({
     ...{ ...config, proto: WEBHOOKS_PROTO, clientTls: config.shipments.tls, logger, metrics },
   });
-  shutdown.addShutdownStep('replicas', () => replicas.close());
+  shutdown.addShutdownStep('replicas', () => replicas.closeReplicaChannels());
   const shardLeases = shares.getGroup('webhook_shards');
   const findShardOwner: FindShardOwner = (shard) => {
     const owner = shardLeases.findOtherOwner(createShardLeaseName(shard));

@@ -16,7 +16,7 @@ import { Unavailable } from '@tracking/ports';
 import type { Logger, Metrics } from '@tracking/ports';
 import { ReadModels } from '@tracking/read-models';
 import { PartitionCounts } from '@tracking/shipments';
-import { createAdministrationApi, requireToken, listenOnSocket } from './index.ts';
+import { createAdministrationApi, createTokenProtectedHandler, serveOnAdministrationSocket } from './index.ts';
 import type { AdministrationDependencies } from './index.ts';
 
 const metrics: Metrics = {
@@ -45,12 +45,12 @@ describe('administration API', () => {
     engine = await openTestEngine(dataDir, { logger, metrics });
     const { eventStore, documentStore, leases } = engine;
     const clock = () => new Date();
-    identity = await Identity.open({ documentStore, clock, logger, secret: randomBytes(32) });
+    identity = await Identity.openIdentity({ documentStore, clock, logger, secret: randomBytes(32) });
     readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock });
     await readModels.ready;
     const stored = { documentStore, leases, clock, logger, metrics };
     const cipher = { sealText: (text: string) => text, openText: (text: string) => text };
-    idempotency = await IdempotencyClaims.open({
+    idempotency = await IdempotencyClaims.openIdempotencyClaims({
       ...stored,
       secret: randomBytes(32),
       responseCipher: () => cipher,
@@ -69,16 +69,16 @@ describe('administration API', () => {
       },
       logger,
     });
-    socketPath = await listenOnSocket(app, dataDir);
+    socketPath = await serveOnAdministrationSocket(app, dataDir);
   });
   beforeEach(() => {
     overridden = {};
   });
   afterAll(async () => {
     await app.close();
-    await idempotency.close();
+    await idempotency.closeIdempotencyClaims();
     await readModels.stop();
-    await identity.close();
+    await identity.closeIdentity();
     await engine.close();
     await rm(dataDir, { recursive: true });
   });
@@ -158,7 +158,7 @@ describe('administration API', () => {
     });
     expect(await identity.authenticateKey(String(key))).toBeUndefined();
 
-    await identity.close();
+    await identity.closeIdentity();
     const after = await call('GET', '/administration/keys?workspace=default');
     const secret = String(key).slice('sk_live_'.length + 4, -4);
     expect(JSON.stringify([after.body, list.body]) + lines.join('\n')).not.toContain(secret);
@@ -415,7 +415,7 @@ describe('administration API', () => {
     async function served(folder: string): Promise<{ path: string; close: () => Promise<void> }> {
       const other = await createAdministrationApi({ identity, idempotency, appUrl, readModels, logger });
       try {
-        const path = await listenOnSocket(other, folder);
+        const path = await serveOnAdministrationSocket(other, folder);
         return { path, close: () => other.close() };
       } catch (error) {
         await other.close();
@@ -459,7 +459,7 @@ describe('administration API', () => {
   it('on another server responds only with the token, and leaves other paths alone', async () => {
     const token = 'a-token-of-thirty-two-characters';
     const own = await createAdministrationApi({ identity, idempotency, appUrl, readModels, logger });
-    const handler = await requireToken(own, token);
+    const handler = await createTokenProtectedHandler(own, token);
     const server = createServer((incoming, response) => {
       if (!handler(incoming, response)) response.writeHead(404).end();
     });

@@ -7,12 +7,12 @@ import {
   AuditTrail,
   createFastifyAdapter,
   ErrorFilter,
-  makeRetriesSafe,
+  registerIdempotencyHooks,
   nestLogger,
   readParameters,
   RouteRegistry,
 } from '@tracking/http';
-import { isPasswordsBusy } from '@tracking/identity';
+import { isPasswordQueueFull } from '@tracking/identity';
 import type { FastifyInstance } from 'fastify';
 import { DeadLettersController } from './dead-letters.controller.ts';
 import { DeliveriesController } from './deliveries.controller.ts';
@@ -32,11 +32,11 @@ import type { AdministrationDependencies } from './dependencies.ts';
 import { EventTransferController, PublishedEventsController } from './events.controller.ts';
 import { KeysController } from './keys.controller.ts';
 import { ReplaysController } from './replays.controller.ts';
-import { Operators, auditedByOperator } from './operator.ts';
+import { Operators, createOperatorAuditActor } from './operator.ts';
 import { ParkedController } from './parked.controller.ts';
 import { PartitionsController } from './partitions.controller.ts';
 import { ReadModelsController } from './read-models.controller.ts';
-import { AcceptsInput, createListAnswer } from './routes.ts';
+import { DeclareRouteInput, createListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 import { UsersController } from './users.controller.ts';
 import { WorkspacesController } from './workspaces.controller.ts';
@@ -45,7 +45,7 @@ import { WorkspacesController } from './workspaces.controller.ts';
 class StatusController {
   /** Returns the status of the service. Any response shows that the service runs. */
   @Get()
-  @AcceptsInput()
+  @DeclareRouteInput()
   getStatus(): AdministrationStatus {
     return { status: 'ready', process_id: process.pid };
   }
@@ -57,7 +57,7 @@ class ReleaseController {
 
   /** Ends this process after its requests in progress, so that a server can use the data folder. */
   @Post()
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(204)
   releaseDataFolder(): void {
     this.endProcess();
@@ -70,9 +70,9 @@ class LeasesController {
 
   /** Lists the held leases of all processes, with their holders. */
   @Get()
-  @AcceptsInput()
+  @DeclareRouteInput()
   async listLeases(): Promise<ListResponse<LeaseState>> {
-    return createListAnswer(await this.leases.list());
+    return createListResponse(await this.leases.list());
   }
 }
 
@@ -81,7 +81,7 @@ class AdministrationModule {}
 /**
  * Creates the operators' API for the command line tool: JSON with the field names and error format of the public API.
  * It needs no key and checks no permissions, so serve it only where the operator alone can reach it: see
- * `listenOnSocket`. A POST that is repeated with its `Idempotency-Key` gets the first response. `app.close()` lets open
+ * `serveOnAdministrationSocket`. A POST that is repeated with its `Idempotency-Key` gets the first response. `app.close()` lets open
  * requests finish and closes none of the `dependencies`.
  */
 export async function createAdministrationApi(
@@ -101,7 +101,7 @@ export async function createAdministrationApi(
     readParameters(request);
     done();
   });
-  makeRetriesSafe(fastify, { claims, errors, keysOf: { owner: 'operators' } });
+  registerIdempotencyHooks(fastify, { claims, errors, keysOf: { owner: 'operators' } });
   fastify.addHook('onResponse', (request, reply, done) => {
     const { method, url: route } = request.routeOptions;
     logger.info({ request_id: request.id, method, route, status: reply.statusCode }, 'administration request');
@@ -125,8 +125,8 @@ export async function createAdministrationApi(
     ],
     providers: [
       { provide: IDENTITY_TOKEN, useValue: dependencies.identity },
-      { provide: AuditTrail, useValue: new AuditTrail(dependencies.identity.auditLog, logger, isPasswordsBusy) },
-      { provide: AUDITED_BY_TOKEN, useValue: auditedByOperator(dependencies.identity) },
+      { provide: AuditTrail, useValue: new AuditTrail(dependencies.identity.auditLog, logger, isPasswordQueueFull) },
+      { provide: AUDITED_BY_TOKEN, useValue: createOperatorAuditActor(dependencies.identity) },
       { provide: APP_URL_TOKEN, useValue: dependencies.appUrl },
       { provide: LEASES_TOKEN, useValue: dependencies.leases },
       { provide: PARTITIONS_TOKEN, useValue: dependencies.partitions },

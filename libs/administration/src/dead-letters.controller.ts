@@ -13,14 +13,14 @@ import {
   SelectDeadLettersDto,
   replayOrDiscardDeadLetters,
   toDeadLettersFilter,
-  toSummaryFilter,
+  convertToDeadLetterFilter,
 } from '@tracking/webhooks-http';
 import type { FastifyRequest } from 'fastify';
 import { WEBHOOKS_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators, addScopeNames, toScope, returnUndefinedIfNotFound } from './operator.ts';
+import { Operators, addWorkspaceAndEnvironment, createScopeOfNames, returnUndefinedIfNotFound } from './operator.ts';
 import type { ScopeResults, NamedScope, OperatorPrincipal, Owned } from './operator.ts';
-import { InputPipe, AcceptsInput, ScopeQueryDto } from './routes.ts';
+import { InputPipe, DeclareRouteInput, ScopeQueryDto } from './routes.ts';
 
 class SummaryQueryDto extends IntersectionType(GetDeadLetterSummaryDto, ScopeQueryDto) {}
 class DeadLettersSelectionDto extends IntersectionType(SelectDeadLettersDto, ScopeQueryDto) {}
@@ -44,31 +44,31 @@ export class DeadLettersController {
   ) {}
 
   @Get('summary')
-  @AcceptsInput({ query: SummaryQueryDto })
+  @DeclareRouteInput({ query: SummaryQueryDto })
   async summarizeDeadLetters(@Query() query: SummaryQueryDto): Promise<OperatorDeadLetterSummary> {
-    const filter = toSummaryFilter(query);
+    const filter = convertToDeadLetterFilter(query);
     const { scopes, workspaces } = await this.operators.createPrincipal(query);
     const summaries: DeadLetterSummary[] = [];
     const by_endpoint: OperatorDeadLetterSummary['by_endpoint'][number][] = [];
     for (const scope of scopes) {
-      const summary = await this.webhooks.deadLetters.summary({ ...toScope(scope), filter });
+      const summary = await this.webhooks.deadLetters.summary({ ...createScopeOfNames(scope), filter });
       summaries.push(summary);
-      by_endpoint.push(...summary.by_endpoint.map((each) => addScopeNames(each, scope)));
+      by_endpoint.push(...summary.by_endpoint.map((each) => addWorkspaceAndEnvironment(each, scope)));
     }
     const by_reason = summaries.flatMap((summary) => summary.by_reason);
     const by_event_type = summaries.flatMap((summary) => summary.by_event_type);
     return {
-      ...sumCounts(summaries),
-      by_reason: sumCountsBy(by_reason, 'reason'),
+      ...sumDeadLetterCounts(summaries),
+      by_reason: sumDeadLetterCountsByField(by_reason, 'reason'),
       by_endpoint: by_endpoint.sort(compareLargestFirst),
-      by_event_type: sumCountsBy(by_event_type, 'event_type'),
+      by_event_type: sumDeadLetterCountsByField(by_event_type, 'event_type'),
       workspaces,
     };
   }
 
   /** Starts a replay for each endpoint that has dead letters. */
   @Post('replay')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(202)
   replayDeadLetters(
     @Body(new InputPipe(DeadLettersSelectionDto)) input: DeadLettersSelectionDto,
@@ -78,7 +78,7 @@ export class DeadLettersController {
   }
 
   @Post('discard')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(202)
   discardDeadLetters(
     @Body(new InputPipe(DeadLettersSelectionDto)) input: DeadLettersSelectionDto,
@@ -108,8 +108,8 @@ export class DeadLettersController {
       );
       if (settled === undefined) continue;
       isFound = true;
-      data.push(...settled.replays.map((replay) => addScopeNames(replay, scope)));
-      refused.push(...settled.refused.map((each) => addScopeNames(each, scope)));
+      data.push(...settled.replays.map((replay) => addWorkspaceAndEnvironment(replay, scope)));
+      refused.push(...settled.refused.map((each) => addWorkspaceAndEnvironment(each, scope)));
     }
     if (!isFound && filter.endpoint_id !== undefined)
       throw new RequestError('not_found', `No such endpoint in ${place}.`);
@@ -133,16 +133,16 @@ export class DeadLettersController {
   }
 }
 
-function sumCounts(counts: readonly DeadLetterCount[]): DeadLetterCount {
+function sumDeadLetterCounts(counts: readonly DeadLetterCount[]): DeadLetterCount {
   const count = counts.reduce((total, each) => total + each.count, 0);
   return { count, is_exact: counts.every(({ is_exact }) => is_exact) };
 }
 
 /** Adds up the dead letter counts that have the same value of a field. */
-function sumCountsBy<T extends DeadLetterCount>(counts: readonly T[], key: keyof T): readonly T[] {
+function sumDeadLetterCountsByField<T extends DeadLetterCount>(counts: readonly T[], key: keyof T): readonly T[] {
   const parts = [...Map.groupBy(counts, (each) => each[key]).values()];
   return parts
-    .flatMap(([first, ...others]) => (first ? [{ ...first, ...sumCounts([first, ...others]) }] : []))
+    .flatMap(([first, ...others]) => (first ? [{ ...first, ...sumDeadLetterCounts([first, ...others]) }] : []))
     .sort(compareLargestFirst);
 }
 

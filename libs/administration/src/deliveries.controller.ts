@@ -6,9 +6,9 @@ import type { WebhookDelivery, WebhookDeliveryDetail } from '@tracking/webhooks'
 import { ListDeliveriesDto, toDeliveryFilter } from '@tracking/webhooks-http';
 import { WEBHOOKS_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators, addScopeNames, toScope } from './operator.ts';
+import { Operators, addWorkspaceAndEnvironment, createScopeOfNames } from './operator.ts';
 import type { ScopeResults, Owned } from './operator.ts';
-import { InputPipe, AcceptsInput, ScopeQueryDto, parseCursor } from './routes.ts';
+import { InputPipe, DeclareRouteInput, ScopeQueryDto, parseCursor } from './routes.ts';
 
 class ListDeliveriesQueryDto extends IntersectionType(ListDeliveriesDto, ScopeQueryDto) {}
 
@@ -21,7 +21,7 @@ export class DeliveriesController {
   ) {}
 
   @Get()
-  @AcceptsInput({ query: ListDeliveriesQueryDto })
+  @DeclareRouteInput({ query: ListDeliveriesQueryDto })
   async listDeliveries(
     @Query() { workspace, environment, limit: requestedLimit, cursor, ...wanted }: ListDeliveriesQueryDto,
   ): Promise<ScopeResults<WebhookDelivery> & { readonly next_cursor: string | null }> {
@@ -35,18 +35,18 @@ export class DeliveriesController {
   }
 
   @Get(':id')
-  @AcceptsInput({ query: ScopeQueryDto })
+  @DeclareRouteInput({ query: ScopeQueryDto })
   async getDelivery(
     @Query() where: ScopeQueryDto,
     @Param('id') delivery_id: string,
   ): Promise<Owned<WebhookDeliveryDetail>> {
     const { scope, found } = await this.findDelivery(where, delivery_id);
-    return addScopeNames(found, scope);
+    return addWorkspaceAndEnvironment(found, scope);
   }
 
   /** Requests an attempt. The response does not wait for it. */
   @Post(':id/retry')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(202)
   async retryDelivery(
     @Param('id') delivery_id: string,
@@ -54,8 +54,8 @@ export class DeliveriesController {
     @CurrentCommandIdentity() identity: CommandIdentity,
   ): Promise<Owned<WebhookDelivery>> {
     const { scope } = await this.findDelivery(where, delivery_id);
-    const command = { ...identity, ...toScope(scope), delivery_id };
-    return addScopeNames(await this.webhooks.deliveries.retry(command), scope);
+    const command = { ...identity, ...createScopeOfNames(scope), delivery_id };
+    return addWorkspaceAndEnvironment(await this.webhooks.deliveries.retry(command), scope);
   }
 
   private async findDelivery(where: ScopeQueryDto, delivery_id: string) {

@@ -11,7 +11,7 @@ import type {
 } from '@tracking/contracts';
 import {
   BYTES_PER_MIB,
-  OneOf,
+  EnumField,
   createFieldError,
   CheckedField,
   createInvalidRequestError,
@@ -24,10 +24,10 @@ import { ListEventsDto, toEventFilter } from '@tracking/shipments-http';
 import { EVENT_TRANSFER_TOKEN, IDENTITY_TOKEN, PUBLISHED_EVENTS_TOKEN, RECHECKS_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
-import { InWorkspaceDto, invalidCursorError, AcceptsInput } from './routes.ts';
+import { InWorkspaceDto, invalidCursorError, DeclareRouteInput } from './routes.ts';
 
 class ListEventsQueryDto extends IntersectionType(ListEventsDto, InWorkspaceDto) {
-  @OneOf(ENVIRONMENTS, { description: 'Environment of the event.' })
+  @EnumField(ENVIRONMENTS, { description: 'Environment of the event.' })
   environment!: Environment;
 }
 
@@ -41,7 +41,7 @@ export class PublishedEventsController {
 
   /** Oldest first by default. */
   @Get()
-  @AcceptsInput({ query: ListEventsQueryDto })
+  @DeclareRouteInput({ query: ListEventsQueryDto })
   async listPublishedEvents(
     @Query() query: ListEventsQueryDto,
   ): Promise<{ readonly data: readonly EventEnvelope[]; readonly next_cursor: string | null }> {
@@ -97,13 +97,13 @@ export class EventTransferController {
   ) {}
 
   @Get()
-  @AcceptsInput({ query: ExportQueryDto })
+  @DeclareRouteInput({ query: ExportQueryDto })
   exportEvents(@Query() { after }: ExportQueryDto): Promise<EventPage> {
     return this.transfer.exportEvents({ after: after ?? null, limit: EXPORT_PAGE_SIZE });
   }
 
   @Post()
-  @AcceptsInput({ limit: MAX_IMPORT_BYTES })
+  @DeclareRouteInput({ limit: MAX_IMPORT_BYTES })
   @HttpCode(200)
   importEvents(
     @Body() body: { readonly events?: unknown; readonly skip_conflicts?: unknown } | null,
@@ -122,7 +122,7 @@ export class EventTransferController {
 
   /** Checks the shipments of workspaces by the rules and settings of this system, once all their events are stored. */
   @Post('end')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(200)
   async endImport(@Body() body: { readonly workspaces?: unknown } | null): Promise<{ readonly rechecked: number }> {
     const ids = body?.workspaces;
@@ -137,7 +137,7 @@ export class EventTransferController {
 
   /** Creates a workspace with the id that it has in the other system, because events refer to it. */
   @Post('workspaces')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(200)
   adoptWorkspace(@Body() body: Partial<Record<'id' | 'name', unknown>> | null): Promise<Workspace> {
     const { id, name } = body ?? {};

@@ -3,10 +3,10 @@ import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, KeyOwner, KeyToCreate, NewApiKey, Role } from '@tracking/contracts';
 import {
   AuditTrail,
-  Audited,
+  RecordInAuditLog,
   CurrentCommandIdentity,
-  OneOf,
-  Text,
+  EnumField,
+  TextField,
   createFieldError,
   createInvalidRequestError,
   reportChange,
@@ -18,23 +18,23 @@ import type { FastifyRequest } from 'fastify';
 import { IDENTITY_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
-import { InWorkspaceDto, InputPipe, AcceptsInput, createListAnswer } from './routes.ts';
+import { InWorkspaceDto, InputPipe, DeclareRouteInput, createListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 class CreateKeyDto extends InWorkspaceDto implements KeyToCreate {
-  @Text({ description: 'Purpose of the key, in your words.' })
+  @TextField({ description: 'Purpose of the key, in your words.' })
   name!: string;
 
-  @OneOf(ENVIRONMENTS, { description: 'Environment of the key.' })
+  @EnumField(ENVIRONMENTS, { description: 'Environment of the key.' })
   environment!: Environment;
 
-  @OneOf(USER_ROLES, {
+  @EnumField(USER_ROLES, {
     description: 'Role of the service account that is created for the key; either `role` or `user` is required.',
     nullable: true,
   })
   role?: Role;
 
-  @Text({ description: 'E-mail address of the user that owns the key.', nullable: true })
+  @TextField({ description: 'E-mail address of the user that owns the key.', nullable: true })
   user?: string;
 }
 
@@ -49,8 +49,8 @@ export class KeysController {
 
   /** Only this response contains the key itself. */
   @Post()
-  @AcceptsInput()
-  @Audited('api_key.created')
+  @DeclareRouteInput()
+  @RecordInAuditLog('api_key.created')
   async createKey(
     @Body(new InputPipe(CreateKeyDto)) input: CreateKeyDto,
     @CurrentCommandIdentity() identified: CommandIdentity,
@@ -65,16 +65,16 @@ export class KeysController {
   }
 
   @Get()
-  @AcceptsInput({ query: InWorkspaceDto })
+  @DeclareRouteInput({ query: InWorkspaceDto })
   async listKeys(@Query() { workspace }: InWorkspaceDto): Promise<ListResponse<ApiKey>> {
     const { id } = await this.operators.findWorkspace(workspace);
-    return createListAnswer(await this.identity.keys.listWorkspaceKeys(id));
+    return createListResponse(await this.identity.keys.listWorkspaceKeys(id));
   }
 
   @Post(':id/revoke')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(200)
-  @Audited('api_key.revoked')
+  @RecordInAuditLog('api_key.revoked')
   async revokeKey(
     @Param('id') id: string,
     @Body(new InputPipe(InWorkspaceDto)) { workspace }: InWorkspaceDto,

@@ -106,8 +106,10 @@ export class OperatorPrincipal {
     let data: readonly Owned<T>[] = [];
     let hasMore = false;
     for (const scope of this.scopes) {
-      const found = await list(toScope(scope));
-      const all = [...data, ...found.items.map((each) => addScopeNames(each, scope))].sort(compareNewestFirst);
+      const found = await list(createScopeOfNames(scope));
+      const all = [...data, ...found.items.map((each) => addWorkspaceAndEnvironment(each, scope))].sort(
+        compareNewestFirst,
+      );
       data = all.slice(0, limit);
       hasMore ||= found.next !== null || all.length > limit;
     }
@@ -126,7 +128,7 @@ export class OperatorPrincipal {
     get: (scope: Scope) => Promise<T>,
   ): Promise<{ readonly scope: NamedScope; readonly found: T }> {
     for (const scope of this.scopes) {
-      const found = await returnUndefinedIfNotFound(get(toScope(scope)));
+      const found = await returnUndefinedIfNotFound(get(createScopeOfNames(scope)));
       if (found !== undefined) return { scope, found };
     }
     throw new RequestError('not_found', `No such ${noun} in ${this.place}.`);
@@ -151,7 +153,7 @@ export class OperatorPrincipal {
  * Returns the actor for the workspace that the body names. Without a workspace nothing can change, and the handler
  * reports the error.
  */
-export function auditedByOperator({ workspaces }: Workspaces): AuditedByRequest {
+export function createOperatorAuditActor({ workspaces }: Workspaces): AuditedByRequest {
   return async ({ body }) => {
     const { workspace } = (body ?? {}) as { readonly workspace?: unknown };
     const found = typeof workspace === 'string' ? await workspaces.findByName(workspace) : undefined;
@@ -159,12 +161,15 @@ export function auditedByOperator({ workspaces }: Workspaces): AuditedByRequest 
   };
 }
 
-export function addScopeNames<T extends object>(resource: T, { workspace, environment }: NamedScope): Owned<T> {
+export function addWorkspaceAndEnvironment<T extends object>(
+  resource: T,
+  { workspace, environment }: NamedScope,
+): Owned<T> {
   return { ...resource, workspace, environment };
 }
 
 /** The scope without the workspace's name, for queries and commands. */
-export function toScope({ workspace_id, environment }: NamedScope): Scope {
+export function createScopeOfNames({ workspace_id, environment }: NamedScope): Scope {
   return { workspace_id, environment };
 }
 

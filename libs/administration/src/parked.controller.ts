@@ -5,7 +5,7 @@ import type { ParkedMessage } from '@tracking/webhooks';
 import { READ_MODELS_TOKEN, WEBHOOKS_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { returnUndefinedIfNotFound } from './operator.ts';
-import { AcceptsInput, createListAnswer } from './routes.ts';
+import { DeclareRouteInput, createListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 const PAGE_SIZE = 200;
@@ -19,14 +19,14 @@ export class ParkedController {
   ) {}
 
   @Get()
-  @AcceptsInput()
+  @DeclareRouteInput()
   async listParked(): Promise<ListResponse<ParkedShipment | ParkedMessage>> {
-    return createListAnswer([...(await this.listParkedShipments()), ...(await this.listParkedMessages())]);
+    return createListResponse([...(await this.listParkedShipments()), ...(await this.listParkedMessages())]);
   }
 
   /** Requests a retry of a parked shipment and waits a few seconds for the outcome. */
   @Post(':id/retry')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(200)
   async retryParked(@Param('id') id: string): Promise<ParkedRetry> {
     const outcome = await this.readModels.retryParked(id);

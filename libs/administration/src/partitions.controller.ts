@@ -1,12 +1,12 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import type { PartitionStatus } from '@tracking/contracts';
-import { createInvalidRequestError, RequestError, WholeNumber } from '@tracking/http';
+import { createInvalidRequestError, RequestError, WholeNumberField } from '@tracking/http';
 import { PARTITION_NUMBERS } from '@tracking/shipments';
 import { type AdministrationDependencies, PARTITIONS_TOKEN } from './dependencies.ts';
-import { AcceptsInput, createListAnswer, InputPipe, type ListResponse } from './routes.ts';
+import { DeclareRouteInput, createListResponse, InputPipe, type ListResponse } from './routes.ts';
 
 class PartitionsDto {
-  @WholeNumber(1, Math.max(...PARTITION_NUMBERS), { description: 'Number of partitions, a power of two.' })
+  @WholeNumberField(1, Math.max(...PARTITION_NUMBERS), { description: 'Number of partitions, a power of two.' })
   partitions!: number;
 }
 
@@ -18,14 +18,14 @@ export class PartitionsController {
   ) {}
 
   @Get()
-  @AcceptsInput()
+  @DeclareRouteInput()
   async listPartitions(): Promise<ListResponse<PartitionStatus>> {
-    return createListAnswer(await this.counts.listCounts());
+    return createListResponse(await this.counts.listCounts());
   }
 
   /** Responds as soon as the request is stored; `GET /administration/partitions` shows when the number has changed. */
   @Post(':subscriber')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(202)
   requestPartitions(
     @Param('subscriber') subscriber: string,

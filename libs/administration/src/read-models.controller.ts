@@ -4,7 +4,7 @@ import { RequestError } from '@tracking/http';
 import { UnknownReadModel } from '@tracking/read-models';
 import { READ_MODELS_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { AcceptsInput, createListAnswer } from './routes.ts';
+import { DeclareRouteInput, createListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 /** Read models and their rebuilds. */
@@ -13,14 +13,14 @@ export class ReadModelsController {
   constructor(@Inject(READ_MODELS_TOKEN) private readonly readModels: AdministrationDependencies['readModels']) {}
 
   @Get()
-  @AcceptsInput()
+  @DeclareRouteInput()
   async listReadModels(): Promise<ListResponse<ReadModelStatus>> {
-    return createListAnswer(await this.readModels.list());
+    return createListResponse(await this.readModels.list());
   }
 
   /** Responds as soon as the rebuild is stored; `GET /administration/read_models` shows its progress. */
   @Post(':name/rebuild')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(202)
   async rebuildReadModel(@Param('name') name: string): Promise<{ readonly name: string; readonly generation: number }> {
     try {

@@ -6,9 +6,9 @@ import { ListReplaysDto, ReplayFilterDto, changeReplay, createReplay, toReplayFi
 import type { FastifyRequest } from 'fastify';
 import { WEBHOOKS_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { Operators, addScopeNames } from './operator.ts';
+import { Operators, addWorkspaceAndEnvironment } from './operator.ts';
 import type { ScopeResults, Owned } from './operator.ts';
-import { InputPipe, AcceptsInput, ScopeQueryDto, parseCursor } from './routes.ts';
+import { InputPipe, DeclareRouteInput, ScopeQueryDto, parseCursor } from './routes.ts';
 
 class ListReplaysQueryDto extends IntersectionType(ListReplaysDto, ScopeQueryDto) {}
 class CreateReplayInputDto extends IntersectionType(ReplayFilterDto, ScopeQueryDto) {}
@@ -22,7 +22,7 @@ export class ReplaysController {
   ) {}
 
   @Get('replays')
-  @AcceptsInput({ query: ListReplaysQueryDto })
+  @DeclareRouteInput({ query: ListReplaysQueryDto })
   async listReplays(
     @Query() { endpoint_id, limit: requestedLimit, cursor, ...where }: ListReplaysQueryDto,
   ): Promise<ScopeResults<WebhookReplay> & { readonly next_cursor: string | null }> {
@@ -36,17 +36,17 @@ export class ReplaysController {
   }
 
   @Get('replays/:id')
-  @AcceptsInput({ query: ScopeQueryDto })
+  @DeclareRouteInput({ query: ScopeQueryDto })
   async getReplay(@Query() where: ScopeQueryDto, @Param('id') replay_id: string): Promise<Owned<WebhookReplay>> {
     const principal = await this.operators.createPrincipal(where);
     const { scope, found } = await principal.findInAllScopes('replay', (each) =>
       this.webhooks.replays.get({ ...each, replay_id }),
     );
-    return addScopeNames(found, scope);
+    return addWorkspaceAndEnvironment(found, scope);
   }
 
   @Post('webhook_endpoints/:id/replay')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(202)
   async createReplay(
     @Param('id') endpoint_id: string,
@@ -61,11 +61,11 @@ export class ReplaysController {
     const replay = await principal.runAudited(request, scope, entry, (command) =>
       createReplay(request, replays, { ...command, endpoint_id, filter }),
     );
-    return addScopeNames(replay, scope);
+    return addWorkspaceAndEnvironment(replay, scope);
   }
 
   @Post('replays/:id/cancel')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(200)
   cancelReplay(
     @Param('id') id: string,
@@ -76,7 +76,7 @@ export class ReplaysController {
   }
 
   @Post('replays/:id/resume')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(200)
   resumeReplay(
     @Param('id') id: string,
@@ -99,6 +99,6 @@ export class ReplaysController {
     const replay = await principal.runAudited(request, scope, { type, target: replay_id }, (command) =>
       changeReplay(request, replays, action, { ...command, replay_id }),
     );
-    return addScopeNames(replay, scope);
+    return addWorkspaceAndEnvironment(replay, scope);
   }
 }

@@ -4,13 +4,13 @@ import { ENVIRONMENTS } from '@tracking/contracts';
 import type { Environment } from '@tracking/contracts';
 import {
   NoParameters,
-  QueryEnum,
-  QueryText,
+  EnumQueryField,
+  TextQueryField,
   type RequestError,
-  Text,
+  TextField,
   createInvalidRequestError,
   createJsonBodyRule,
-  readDto,
+  readAndValidateObject,
   findUnknownFields,
 } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
@@ -26,7 +26,7 @@ interface RequestInputOptions {
  * Declares the query parameters and the body limit of a route. Access is not declared, because operators may do
  * everything.
  */
-export function AcceptsInput({ query = NoParameters, limit }: RequestInputOptions = {}): MethodDecorator {
+export function DeclareRouteInput({ query = NoParameters, limit }: RequestInputOptions = {}): MethodDecorator {
   return RouteConfig({ parameters: query, body: createJsonBodyRule(limit) });
 }
 
@@ -36,7 +36,7 @@ export class InputPipe<T extends object> implements PipeTransform<unknown, T> {
 
   /** @throws RequestError */
   transform(input: unknown): T {
-    const { value, faults } = readDto(this.dto, input);
+    const { value, faults } = readAndValidateObject(this.dto, input);
     const all = [...faults, ...findUnknownFields(this.dto, undefined, input)];
     if (all.length > 0) throw createInvalidRequestError(all);
     return value;
@@ -45,16 +45,16 @@ export class InputPipe<T extends object> implements PipeTransform<unknown, T> {
 
 /** The workspace of a request. */
 export class InWorkspaceDto {
-  @Text({ description: 'Name of the workspace.' })
+  @TextField({ description: 'Name of the workspace.' })
   workspace!: string;
 }
 
 /** The workspaces and environments of a request. */
 export class ScopeQueryDto {
-  @QueryText({ description: 'Name of the workspace; all workspaces by default.' })
+  @TextQueryField({ description: 'Name of the workspace; all workspaces by default.' })
   workspace?: string;
 
-  @QueryEnum(ENVIRONMENTS, { description: 'Environment of the resources; both environments by default.' })
+  @EnumQueryField(ENVIRONMENTS, { description: 'Environment of the resources; both environments by default.' })
   environment?: Environment;
 }
 
@@ -63,7 +63,7 @@ export interface ListResponse<T> {
   readonly data: readonly T[];
 }
 
-export function createListAnswer<T>(data: readonly T[]): ListResponse<T> {
+export function createListResponse<T>(data: readonly T[]): ListResponse<T> {
   return { data };
 }
 

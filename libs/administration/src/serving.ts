@@ -14,7 +14,7 @@ import type { FastifyInstance } from 'fastify';
  * @returns the path of the socket
  * @throws Error when the socket has to lie outside the data folder, in a folder of another user
  */
-export async function listenOnSocket(app: NestFastifyApplication, dataDir: string): Promise<string> {
+export async function serveOnAdministrationSocket(app: NestFastifyApplication, dataDir: string): Promise<string> {
   const path = getSocketPath(resolve(dataDir), tmpdir());
   const folder = dirname(path);
   if (folder !== resolve(dataDir)) await makeFolderPrivate(folder);
@@ -39,7 +39,7 @@ async function makeFolderPrivate(folder: string): Promise<void> {
  * Makes the operators' API part of another server: under `/administration`, for clients that send the token.
  * @returns a handler, which returns false for other paths
  */
-export async function requireToken(
+export async function createTokenProtectedHandler(
   app: NestFastifyApplication,
   token: string,
 ): Promise<(request: IncomingMessage, response: ServerResponse) => boolean> {

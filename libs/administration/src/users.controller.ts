@@ -1,31 +1,39 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req } from '@nestjs/common';
 import { USER_ROLES } from '@tracking/contracts';
 import type { CreatedUser, PasswordReset, Role, User, UserToCreate } from '@tracking/contracts';
-import { Audited, AuditTrail, CurrentCommandIdentity, OneOf, Password, reportChange, Text } from '@tracking/http';
+import {
+  RecordInAuditLog,
+  AuditTrail,
+  CurrentCommandIdentity,
+  EnumField,
+  PasswordField,
+  reportChange,
+  TextField,
+} from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
-import { createLinkUrl, resetPassword, RevokesApiKeys } from '@tracking/identity-http';
+import { createLinkUrl, resetPassword, RevokeApiKeysField } from '@tracking/identity-http';
 import type { FastifyRequest } from 'fastify';
 import { APP_URL_TOKEN, IDENTITY_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
 import { Operators } from './operator.ts';
-import { InWorkspaceDto, InputPipe, AcceptsInput, createListAnswer } from './routes.ts';
+import { InWorkspaceDto, InputPipe, DeclareRouteInput, createListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 class NamedUserDto extends InWorkspaceDto {
   // Stored addresses may have characters that new ones must not have. The command that creates a user checks the address.
-  @Text({ description: 'E-mail address of the user.' })
+  @TextField({ description: 'E-mail address of the user.' })
   email!: string;
 }
 class ResetPasswordDto extends NamedUserDto {
-  @RevokesApiKeys()
+  @RevokeApiKeysField()
   revoke_api_keys?: boolean | null;
 }
 class UserRoleDto extends NamedUserDto {
-  @OneOf(USER_ROLES, { description: 'Role of the user.' })
+  @EnumField(USER_ROLES, { description: 'Role of the user.' })
   role!: Role;
 }
 class CreateUserDto extends UserRoleDto implements UserToCreate {
-  @Password({
+  @PasswordField({
     description:
       'Password of the user. With a password, the user is active immediately; without a password, the user is invited.',
     required: false,
@@ -45,8 +53,8 @@ export class UsersController {
 
   /** Without a password, the response contains an invitation. */
   @Post()
-  @AcceptsInput()
-  @Audited('user.created')
+  @DeclareRouteInput()
+  @RecordInAuditLog('user.created')
   async createUser(
     @Body(new InputPipe(CreateUserDto)) { workspace, email, role, password }: CreateUserDto,
     @CurrentCommandIdentity() identified: CommandIdentity,
@@ -65,16 +73,16 @@ export class UsersController {
   }
 
   @Get()
-  @AcceptsInput({ query: InWorkspaceDto })
+  @DeclareRouteInput({ query: InWorkspaceDto })
   async listUsers(@Query() { workspace }: InWorkspaceDto): Promise<ListResponse<User>> {
     const { id } = await this.operators.findWorkspace(workspace);
-    return createListAnswer(await this.identity.users.listWorkspaceUsers(id));
+    return createListResponse(await this.identity.users.listWorkspaceUsers(id));
   }
 
   @Post('set_role')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(200)
-  @Audited('user.changed')
+  @RecordInAuditLog('user.changed')
   async setRole(
     @Body(new InputPipe(UserRoleDto)) { workspace, email, role }: UserRoleDto,
     @CurrentCommandIdentity() identified: CommandIdentity,
@@ -88,9 +96,9 @@ export class UsersController {
   }
 
   @Post('deactivate')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(200)
-  @Audited('user.deactivated')
+  @RecordInAuditLog('user.deactivated')
   async deactivateUser(
     @Body(new InputPipe(NamedUserDto)) { workspace, email }: NamedUserDto,
     @CurrentCommandIdentity() identified: CommandIdentity,
@@ -104,9 +112,9 @@ export class UsersController {
   }
 
   @Post('reset_password')
-  @AcceptsInput()
+  @DeclareRouteInput()
   @HttpCode(200)
-  @Audited('user.password_reset_requested')
+  @RecordInAuditLog('user.password_reset_requested')
   async resetPassword(
     @Body(new InputPipe(ResetPasswordDto)) { workspace, email, revoke_api_keys }: ResetPasswordDto,
     @CurrentCommandIdentity() identified: CommandIdentity,

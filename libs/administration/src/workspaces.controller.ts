@@ -1,14 +1,14 @@
 import { Body, Controller, Get, Inject, Post } from '@nestjs/common';
 import type { Workspace } from '@tracking/contracts';
-import { CurrentCommandIdentity, Text } from '@tracking/http';
+import { CurrentCommandIdentity, TextField } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { IDENTITY_TOKEN } from './dependencies.ts';
 import type { AdministrationDependencies } from './dependencies.ts';
-import { InputPipe, AcceptsInput, createListAnswer } from './routes.ts';
+import { InputPipe, DeclareRouteInput, createListResponse } from './routes.ts';
 import type { ListResponse } from './routes.ts';
 
 class CreateWorkspaceDto {
-  @Text({ description: 'Unique name of the workspace, regardless of case.' })
+  @TextField({ description: 'Unique name of the workspace, regardless of case.' })
   name!: string;
 }
 
@@ -17,7 +17,7 @@ export class WorkspacesController {
   constructor(@Inject(IDENTITY_TOKEN) private readonly identity: AdministrationDependencies['identity']) {}
 
   @Post()
-  @AcceptsInput()
+  @DeclareRouteInput()
   createWorkspace(
     @Body(new InputPipe(CreateWorkspaceDto)) { name }: CreateWorkspaceDto,
     @CurrentCommandIdentity() { id }: CommandIdentity,
@@ -26,8 +26,8 @@ export class WorkspacesController {
   }
 
   @Get()
-  @AcceptsInput()
+  @DeclareRouteInput()
   async listWorkspaces(): Promise<ListResponse<Workspace>> {
-    return createListAnswer(await this.identity.workspaces.listWorkspaces());
+    return createListResponse(await this.identity.workspaces.listWorkspaces());
   }
 }

@@ -53,11 +53,11 @@ export class ApiCaller {
     request: Omit<ApiRequest, 'method' | 'path'>,
   ): Promise<ApiResponse<T>> {
     const [method, template] = OPERATIONS[id];
-    return this.requester.request<T>({ ...request, method, path: fillPath(template, path) });
+    return this.requester.request<T>({ ...request, method, path: fillPathTemplate(template, path) });
   }
 }
 
-function fillPath(template: string, values: Readonly<Record<string, string>> = {}): string {
+function fillPathTemplate(template: string, values: Readonly<Record<string, string>> = {}): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
     // Rejects an empty value or dots, which would form the path of another operation.

@@ -1,6 +1,6 @@
 import type { ApiCaller, QueryOf, TrackingEvent } from './api.ts';
 import type { ReadOptions, RequestOptions } from './call.ts';
-import { waitOrAbort } from './http/requester.ts';
+import { waitUnlessAborted } from './http/requester.ts';
 
 const IDLE_TIMEOUT_MS = 45_000;
 /** Milliseconds before reconnecting. A wait time that the API sends takes precedence. */
@@ -66,7 +66,7 @@ export class EventStream implements AsyncIterable<TrackingEvent> {
     const signal = given ?? new AbortController().signal;
     for (;;) {
       yield* this.readConnection(signal);
-      await waitOrAbort(this.retryMs * (1 + Math.random() / 10), signal);
+      await waitUnlessAborted(this.retryMs * (1 + Math.random() / 10), signal);
     }
   }
 

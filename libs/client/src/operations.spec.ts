@@ -112,9 +112,9 @@ const METHODS: Readonly<Record<OperationId, (client: TrackingClient, url: string
 describe('calls calls every operation of the description', () => {
   let server: HostileServer;
   beforeAll(async () => {
-    server = await HostileServer.start();
+    server = await HostileServer.startHostileServer();
   });
-  afterAll(() => server.close());
+  afterAll(() => server.closeHostileServer());
 
   it.each(Object.entries(METHODS))('%s has a method that calls it', async (id, send) => {
     server.setHandlers((response, asked) => {

@@ -1,7 +1,7 @@
 import type { ApiCaller, BodyOf, EndpointVerification, QueryOf, WebhookEvent } from './api.ts';
 import type { PostOptions, ReadOptions, RequestOptions, WriteOptions } from './call.ts';
 
-const TOLERANCE_SECONDS = 300;
+const WEBHOOK_TIMESTAMP_TOLERANCE_SECONDS = 300;
 const SECRET_PREFIX = 'whsec_';
 
 export class WebhookEndpoints {
@@ -165,19 +165,19 @@ export interface WebhookToVerify {
  * WebhookTimestampError if it was signed too long ago
  */
 export async function verifyWebhook(webhook: WebhookToVerify): Promise<WebhookEvent | EndpointVerification> {
-  const body = toBytes(webhook.rawBody);
-  const header = createHeaderReader(webhook.headers);
+  const body = convertBodyToBytes(webhook.rawBody);
+  const header = createWebhookHeaderReader(webhook.headers);
   const secrets = [webhook.secret].flat().filter((secret) => typeof secret === 'string' && secret !== '');
   // Anyone could forge signatures with an empty secret.
   if (secrets.length === 0) throw new TypeError('verifyWebhook requires the secret of the endpoint.');
   const scheme = SIGNATURE_SCHEMES.find(({ names }) => names.some((name) => header(name) !== undefined));
   if (scheme === undefined) throw new WebhookFormError('The request has no signature.');
   const signed = scheme.read(header);
-  if (!(await isSigned(signed, body, secrets))) {
+  if (!(await hasValidSignature(signed, body, secrets))) {
     throw new WebhookSignatureError('The signature does not match any secret of the endpoint.');
   }
   const seconds = (webhook.now ?? new Date()).getTime() / 1_000;
-  if (Math.abs(seconds - signed.timestamp) > (webhook.tolerance ?? TOLERANCE_SECONDS)) {
+  if (Math.abs(seconds - signed.timestamp) > (webhook.tolerance ?? WEBHOOK_TIMESTAMP_TOLERANCE_SECONDS)) {
     throw new WebhookTimestampError(
       `The request was signed at ${signed.timestamp}, which differs too much from the current time.`,
     );
@@ -185,7 +185,11 @@ export async function verifyWebhook(webhook: WebhookToVerify): Promise<WebhookEv
   return parseEvent(body);
 }
 
-async function isSigned(signed: SignedRequest, body: Uint8Array, secrets: readonly string[]): Promise<boolean> {
+async function hasValidSignature(
+  signed: SignedRequest,
+  body: Uint8Array,
+  secrets: readonly string[],
+): Promise<boolean> {
   const prefix = new TextEncoder().encode(signed.prefix);
   const content = new Uint8Array(prefix.length + body.length);
   content.set(prefix);
@@ -202,14 +206,14 @@ async function isSigned(signed: SignedRequest, body: Uint8Array, secrets: readon
   return results.includes(true);
 }
 
-function toBytes(rawBody: unknown): Uint8Array {
+function convertBodyToBytes(rawBody: unknown): Uint8Array {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   if (ArrayBuffer.isView(rawBody)) return new Uint8Array(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
   if (Object.prototype.toString.call(rawBody) === '[object ArrayBuffer]') return new Uint8Array(rawBody as ArrayBuffer);
   throw new TypeError('rawBody must be the received text or bytes, not a parsed value.');
 }
 
-function createHeaderReader(headers: WebhookToVerify['headers']): (name: string) => string | undefined {
+function createWebhookHeaderReader(headers: WebhookToVerify['headers']): (name: string) => string | undefined {
   const isHeaders = (given: typeof headers): given is Headers => typeof given['forEach'] === 'function';
   const entries = isHeaders(headers) ? [...headers] : Object.entries(headers);
   const byName = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]));

@@ -9,7 +9,7 @@ import {
   resetConnection,
   respondJson,
   respondOk,
-  respondError,
+  respondWithApiError,
   type RequestHandler,
 } from './hostile-server.ts';
 
@@ -18,9 +18,9 @@ const PDF = 'application/pdf';
 describe('documents', () => {
   let server: HostileServer;
   beforeAll(async () => {
-    server = await HostileServer.start();
+    server = await HostileServer.startHostileServer();
   });
-  afterAll(() => server.close());
+  afterAll(() => server.closeHostileServer());
 
   const documents = () =>
     new TrackingClient({
@@ -93,14 +93,14 @@ describe('documents', () => {
     const upload = () => documents().upload('shp_1', { type: 'photo', file }, { presignedAbove: 10 });
     server.setHandlers(
       requested,
-      respondError(403, 'permission', 'invalid_upload_url'),
+      respondWithApiError(403, 'permission', 'invalid_upload_url'),
       requested,
       stored,
       respondOk({ id: 'doc_1' }),
     );
     expect(await upload()).toEqual({ id: 'doc_1' });
     expect(server.requests[2]?.headers['idempotency-key']).toBe(server.requests[0]?.headers['idempotency-key']);
-    const notPending = respondError(409, 'conflict', 'document_not_pending');
+    const notPending = respondWithApiError(409, 'conflict', 'document_not_pending');
     server.setHandlers(requested, notPending, respondOk({ id: 'doc_1' }));
     expect(await upload()).toEqual({ id: 'doc_1' });
     server.setHandlers(requested, notPending, notPending);
@@ -154,7 +154,7 @@ describe('documents', () => {
     expect(part.range).toEqual({ start: 0, end: 4, total: text.length });
     expect(await (await part.blob()).text()).toBe('bytes');
     expect(server.requests.at(-1)?.headers).toMatchObject({ range: 'bytes=0-4', 'if-range': '"x"' });
-    server.setHandlers(respondError(416, 'invalid_request', 'range_not_satisfiable'));
+    server.setHandlers(respondWithApiError(416, 'invalid_request', 'range_not_satisfiable'));
     const beyond = documents().download('doc_1', { range: { start: 1_000_000 } });
     await expect(beyond).rejects.toMatchObject({ code: 'range_not_satisfiable', status: 416 });
   });

@@ -1,5 +1,5 @@
 import { ConnectionError, TrackingClient, type StreamOptions } from '../src/index.ts';
-import { HostileServer, resetConnection, respondError, type RequestHandler } from './hostile-server.ts';
+import { HostileServer, resetConnection, respondWithApiError, type RequestHandler } from './hostile-server.ts';
 
 const event = (n: number) => `id: evt_${n}\ndata: {"id":"evt_${n}","type":"shipment.created","data":{}}\n\n`;
 const begins =
@@ -13,9 +13,9 @@ const begins =
 describe('an event stream', () => {
   let server: HostileServer;
   beforeAll(async () => {
-    server = await HostileServer.start();
+    server = await HostileServer.startHostileServer();
   });
-  afterAll(() => server.close());
+  afterAll(() => server.closeHostileServer());
 
   const stream = (options: StreamOptions = {}) =>
     new TrackingClient({
@@ -30,7 +30,7 @@ describe('an event stream', () => {
     server.setHandlers(
       begins('id: evt_0\n\n', (response) => response.end()),
       begins(event(1) + event(2) + 'id: evt_3\ndata: {"cut', (response) => response.destroy()),
-      respondError(429, 'rate_limit', 'too_many_streams', { 'retry-after': '0' }),
+      respondWithApiError(429, 'rate_limit', 'too_many_streams', { 'retry-after': '0' }),
       resetConnection,
       begins(event(3), () => undefined),
       begins(event(4), () => undefined),
@@ -53,7 +53,7 @@ describe('an event stream', () => {
   });
 
   it("throws the API's errors, and fails if no server responds for long", async () => {
-    server.setHandlers(respondError(400, 'invalid_request', 'validation_failed'));
+    server.setHandlers(respondWithApiError(400, 'invalid_request', 'validation_failed'));
     const next = (options?: StreamOptions) => stream(options)[Symbol.asyncIterator]().next();
     await expect(next({ lastEventId: 'evt_gone' })).rejects.toMatchObject({ code: 'validation_failed' });
     expect(asked()).toEqual(['evt_gone']);

@@ -32,7 +32,7 @@ export class HostileServer {
     });
   }
 
-  static async start(): Promise<HostileServer> {
+  static async startHostileServer(): Promise<HostileServer> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new HostileServer(server);
@@ -48,7 +48,7 @@ export class HostileServer {
     this.handlers = answers;
   }
 
-  close(): Promise<void> {
+  closeHostileServer(): Promise<void> {
     this.server.closeAllConnections();
     return new Promise((resolve) => this.server.close(() => resolve()));
   }
@@ -67,7 +67,7 @@ export function respondJson(
 export const respondOk = (body: unknown = {}, headers = {}): RequestHandler => respondJson(200, body, headers);
 
 /** Responds with an error in the API's format. */
-export function respondError(
+export function respondWithApiError(
   status: number,
   type: string,
   code: string,
@@ -86,4 +86,4 @@ export const breakResponse: RequestHandler = (response) => {
   response.write('{"id":', () => response.destroy());
 };
 
-export const neverRespond: RequestHandler = () => undefined;
+export const leaveRequestUnanswered: RequestHandler = () => undefined;

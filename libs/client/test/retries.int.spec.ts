@@ -15,9 +15,9 @@ import {
   breakResponse,
   resetConnection,
   respondJson,
-  neverRespond,
+  leaveRequestUnanswered,
   respondOk,
-  respondError,
+  respondWithApiError,
   type RequestHandler,
 } from './hostile-server.ts';
 
@@ -25,9 +25,9 @@ import {
 describe('a request that fails', () => {
   let server: HostileServer;
   beforeAll(async () => {
-    server = await HostileServer.start();
+    server = await HostileServer.startHostileServer();
   });
-  afterAll(() => server.close());
+  afterAll(() => server.closeHostileServer());
 
   const client = (options: Partial<ClientOptions> = {}) =>
     new TrackingClient({
@@ -42,13 +42,13 @@ describe('a request that fails', () => {
   const soon = { 'retry-after': '0' };
 
   it.each<[string, RequestHandler]>([
-    ['429', respondError(429, 'rate_limit', 'rate_limited', soon)],
-    ['503', respondError(503, 'internal', 'unavailable', soon)],
+    ['429', respondWithApiError(429, 'rate_limit', 'rate_limited', soon)],
+    ['503', respondWithApiError(503, 'internal', 'unavailable', soon)],
     ['a proxy’s 502', respondJson(502, 'Bad Gateway')],
     ['a proxy’s 504', respondJson(504, {})],
     ['a broken connection', resetConnection],
     ['an answer that breaks in the middle', breakResponse],
-    ['a first one that is still under way', respondError(409, 'conflict', 'idempotency_in_progress', soon)],
+    ['a first one that is still under way', respondWithApiError(409, 'conflict', 'idempotency_in_progress', soon)],
   ])('is sent again after %s, and a POST keeps its key', async (_what, answer) => {
     server.setHandlers(answer, answer, respondOk({ id: 'shp_1' }, { 'idempotency-replayed': 'true' }));
     const call = client().shipments.upsert(shipment);
@@ -71,7 +71,7 @@ describe('a request that fails', () => {
   });
 
   it('fails with the last error after the maximum number of retries', async () => {
-    server.setHandlers(respondError(503, 'internal', 'busy', soon));
+    server.setHandlers(respondWithApiError(503, 'internal', 'busy', soon));
     const error = await client({ retries: 2 })
       .shipments.get('shp_1')
       .catch((thrown: unknown) => thrown);
@@ -91,14 +91,14 @@ describe('a request that fails', () => {
       [409, 'conflict', 'shipment_delivered'],
       [500, 'internal', 'internal_error'],
     ] as const) {
-      server.setHandlers(respondError(status, type, code));
+      server.setHandlers(respondWithApiError(status, type, code));
       await expect(client().shipments.cancel('shp_1')).rejects.toMatchObject({ status, type, code });
       expect(server.requests).toHaveLength(1);
     }
   });
 
   it('is not retried after the deadline', async () => {
-    server.setHandlers(respondError(429, 'rate_limit', 'rate_limited', { 'retry-after': '3600' }));
+    server.setHandlers(respondWithApiError(429, 'rate_limit', 'rate_limited', { 'retry-after': '3600' }));
     const error = await client()
       .shipments.get('shp_1')
       .catch((thrown: unknown) => thrown);
@@ -120,19 +120,23 @@ describe('a request that fails', () => {
     ['endpoint', (one) => one.webhookEndpoints.delete('x')],
     ['session', (one) => one.session.end('x')],
   ])('of a DELETE succeeds if the %s is missing after a lost response', async (_what, send) => {
-    const notFound = respondError(404, 'not_found', 'not_found');
-    for (const lost of [resetConnection, respondJson(504, {}), respondError(503, 'internal', 'unavailable', soon)]) {
-      server.setHandlers(lost, respondError(429, 'rate_limit', 'rate_limited', soon), notFound);
+    const notFound = respondWithApiError(404, 'not_found', 'not_found');
+    for (const lost of [
+      resetConnection,
+      respondJson(504, {}),
+      respondWithApiError(503, 'internal', 'unavailable', soon),
+    ]) {
+      server.setHandlers(lost, respondWithApiError(429, 'rate_limit', 'rate_limited', soon), notFound);
       expect(await send(client())).toEqual({ id: 'x', deleted: true, warnings: [] });
     }
-    for (const untouched of [[], [respondError(503, 'internal', 'busy', soon)]]) {
+    for (const untouched of [[], [respondWithApiError(503, 'internal', 'busy', soon)]]) {
       server.setHandlers(...untouched, notFound);
       await expect(send(client())).rejects.toMatchObject({ status: 404, attempts: untouched.length + 1 });
     }
   });
 
   it('of a sign-out succeeds if the session is ended after a lost response', async () => {
-    const signedOut = respondError(401, 'authentication', 'invalid_session');
+    const signedOut = respondWithApiError(401, 'authentication', 'invalid_session');
     server.setHandlers(resetConnection, signedOut);
     expect(await client().session.signOut()).toEqual({ id: '', deleted: true, warnings: [] });
     server.setHandlers(signedOut);
@@ -143,18 +147,22 @@ describe('a request that fails', () => {
 
   it('with a condition is sent again only if it was not carried out', async () => {
     const patch = () => client().shipments.patch('shp_1', {}, { ifMatch: '"3"' });
-    for (const answer of [resetConnection, respondJson(504, {}), respondError(503, 'internal', 'unavailable', soon)]) {
+    for (const answer of [
+      resetConnection,
+      respondJson(504, {}),
+      respondWithApiError(503, 'internal', 'unavailable', soon),
+    ]) {
       server.setHandlers(answer, respondOk());
       await expect(patch()).rejects.toMatchObject({ attempts: 1 });
     }
     server.setHandlers(
-      respondError(429, 'rate_limit', 'rate_limited', soon),
-      respondError(503, 'internal', 'busy', soon),
+      respondWithApiError(429, 'rate_limit', 'rate_limited', soon),
+      respondWithApiError(503, 'internal', 'busy', soon),
       respondOk({ id: 'x' }),
     );
     expect(await patch()).toEqual({ id: 'x' });
     expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual(['"3"', '"3"', '"3"']);
-    server.setHandlers(respondError(412, 'conflict', 'precondition_failed'));
+    server.setHandlers(respondWithApiError(412, 'conflict', 'precondition_failed'));
     await expect(patch()).rejects.toBeInstanceOf(ConflictError);
     await expect(
       new TrackingClient({ baseUrl: 'http://127.0.0.1:1', retries: 1, backoff: { first: 1, most: 1 } }).shipments.patch(
@@ -166,11 +174,11 @@ describe('a request that fails', () => {
   });
 
   it('has an unknown outcome if an earlier attempt may have been carried out', async () => {
-    const stopping = await HostileServer.start();
+    const stopping = await HostileServer.startHostileServer();
     let stopped: Promise<void> | undefined;
     stopping.setHandlers((response) => {
       response.destroy();
-      stopped = stopping.close();
+      stopped = stopping.closeHostileServer();
     });
     const upsert = client({ baseUrl: stopping.url, retries: 2 }).shipments.upsert(shipment);
     await expect(upsert).rejects.toMatchObject({ attempts: 3, outcomeUnknown: true });
@@ -179,15 +187,15 @@ describe('a request that fails', () => {
 
   it('does not wait for days, although it has no deadline', async () => {
     for (const wait of ['9999999999', 'Fri, 31 Dec 9999 23:59:59 GMT']) {
-      server.setHandlers(respondError(429, 'rate_limit', 'rate_limited', { 'retry-after': wait }));
+      server.setHandlers(respondWithApiError(429, 'rate_limit', 'rate_limited', { 'retry-after': wait }));
       await expect(client({ deadline: 0 }).shipments.get('shp_1')).rejects.toMatchObject({ attempts: 1 });
     }
   });
 
   it('times out, per attempt and in total', async () => {
-    server.setHandlers(neverRespond, respondOk({ id: 'shp_1' }));
+    server.setHandlers(leaveRequestUnanswered, respondOk({ id: 'shp_1' }));
     expect(await client({ timeout: 20 }).shipments.get('shp_1')).toEqual({ id: 'shp_1' });
-    server.setHandlers(neverRespond);
+    server.setHandlers(leaveRequestUnanswered);
     await expect(client({ timeout: 20, retries: 1 }).shipments.get('shp_1')).rejects.toBeInstanceOf(TimeoutError);
     await expect(client({ deadline: 20 }).shipments.get('shp_1')).rejects.toBeInstanceOf(TimeoutError);
   });
@@ -198,7 +206,10 @@ describe('a request that fails', () => {
     server.setHandlers(respondOk());
     await expect(client().shipments.get('shp_1', { signal: aborted })).rejects.toBe(reason);
     expect(server.requests).toEqual([]);
-    for (const answer of [neverRespond, respondError(429, 'rate_limit', 'rate_limited', { 'retry-after': '60' })]) {
+    for (const answer of [
+      leaveRequestUnanswered,
+      respondWithApiError(429, 'rate_limit', 'rate_limited', { 'retry-after': '60' }),
+    ]) {
       const controller = new AbortController();
       server.setHandlers((response, asked) => {
         answer(response, asked);

@@ -197,11 +197,11 @@ const MAX_SOCKET_PATH_BYTES = 103;
 export function getSocketPath(dataDir: string, temporaryDir: string): string {
   const path = `${dataDir}/${SOCKET_FILE_NAME}`;
   if (new TextEncoder().encode(path).length <= MAX_SOCKET_PATH_BYTES) return path;
-  return `${temporaryDir}/tracking-${hashText(dataDir)}/${SOCKET_FILE_NAME}`;
+  return `${temporaryDir}/tracking-${computeTextHash(dataDir)}/${SOCKET_FILE_NAME}`;
 }
 
 /** Computes the FNV-1a hash of a text: 64 bits in hex. It distinguishes data folders; it is not a security measure. */
-function hashText(text: string): string {
+function computeTextHash(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) {
     hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);

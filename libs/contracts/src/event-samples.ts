@@ -34,18 +34,19 @@ export type EventSamples = ReturnType<typeof createEventSamples>;
 export function createEventSamples(at: Timestamp, addresses: PublicAddresses, environment: Environment = 'live') {
   const time: SampleTimes = (hours) => new Date(Date.parse(at) + hours * HOUR_MS).toISOString();
   return {
-    shipment: createSampleShipment(time, addresses),
-    milestone: (state: 'recorded' | 'retracted') => createSampleMilestone(time, state === 'retracted' ? time(0) : null),
-    exception: (status: 'open' | 'acknowledged' | 'resolved') => createSampleException(time, status),
-    document: (status: 'uploaded' | 'approved' | 'rejected') => createSampleDocument(time, addresses, status),
-    endpoint: createSampleEndpoint(time, environment),
+    shipment: createSampleShipmentResource(time, addresses),
+    milestone: (state: 'recorded' | 'retracted') =>
+      createSampleMilestoneResource(time, state === 'retracted' ? time(0) : null),
+    exception: (status: 'open' | 'acknowledged' | 'resolved') => createSampleExceptionResource(time, status),
+    document: (status: 'uploaded' | 'approved' | 'rejected') => createSampleDocumentResource(time, addresses, status),
+    endpoint: createSampleEndpointResource(time, environment),
     failing_since: time(-1),
-    failed: createSampleDeadLetter(time),
+    failed: createSampleDeadLetterResource(time),
   };
 }
 
 /** Sample shipment: an ocean container from Shanghai to Rotterdam that is thirty hours late. */
-function createSampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
+function createSampleShipmentResource(time: SampleTimes, { appUrl }: PublicAddresses) {
   const voyage = {
     mode: 'ocean',
     carrier_scac: 'MSCU',
@@ -106,7 +107,7 @@ function createSampleShipment(time: SampleTimes, { appUrl }: PublicAddresses) {
   return addMissingFields<typeof shipment>(shipment) as typeof shipment;
 }
 
-function createSampleMilestone(time: SampleTimes, retractedAt: Timestamp | null) {
+function createSampleMilestoneResource(time: SampleTimes, retractedAt: Timestamp | null) {
   return {
     ...SAMPLE_DEPARTURE,
     shipment_id: SHIPMENT_ID,
@@ -132,7 +133,7 @@ function createSampleMilestone(time: SampleTimes, retractedAt: Timestamp | null)
 }
 
 /** Sample exception, with fields as described in docs/reference/exceptions.md#fields. */
-function createSampleException(time: SampleTimes, status: 'open' | 'acknowledged' | 'resolved') {
+function createSampleExceptionResource(time: SampleTimes, status: 'open' | 'acknowledged' | 'resolved') {
   const resolved = status === 'resolved';
   const metrics = { slip_hours: 30, eta: time(510), original_eta: time(480) };
   return {
@@ -158,7 +159,7 @@ function createSampleException(time: SampleTimes, status: 'open' | 'acknowledged
 }
 
 /** Sample document with the content described in docs/reference/delivery.md#sandbox. */
-function createSampleDocument(
+function createSampleDocumentResource(
   time: SampleTimes,
   { baseUrl }: PublicAddresses,
   status: 'uploaded' | 'approved' | 'rejected',
@@ -187,7 +188,7 @@ function createSampleDocument(
 }
 
 /** Sample webhook endpoint that responds to every attempt with an error. */
-function createSampleEndpoint(time: SampleTimes, environment: Environment) {
+function createSampleEndpointResource(time: SampleTimes, environment: Environment) {
   return {
     id: ENDPOINT_ID,
     url: 'https://tms.example.com/webhooks',
@@ -208,7 +209,7 @@ function createSampleEndpoint(time: SampleTimes, environment: Environment) {
 }
 
 /** Sample dead letter: a delivery that was attempted for three days. */
-function createSampleDeadLetter(time: SampleTimes) {
+function createSampleDeadLetterResource(time: SampleTimes) {
   return {
     id: 'dlv_sandbox2sandbox2sandbox2aa',
     endpoint_id: ENDPOINT_ID,

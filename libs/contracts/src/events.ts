@@ -96,12 +96,12 @@ export function isEndpointEvent(type: string): boolean {
 }
 
 /** Returns the trigger of an event type as a clause for the documentation: "a shipment is created". */
-export function describeTrigger(type: EventType): string {
+export function describeEventTrigger(type: EventType): string {
   return PUBLIC_EVENT_TYPES[type].trigger;
 }
 
 /** Returns the complete data of a sandbox event. */
-export function createSandboxData(type: EventType, samples: EventSamples): JsonObject {
+export function createSandboxEventData(type: EventType, samples: EventSamples): JsonObject {
   const { id: shipment_id, external_id, version: shipment_version } = samples.shipment;
   const data = PUBLIC_EVENT_TYPES[type].sandbox(samples);
   return isEndpointEvent(type) ? data : { shipment_id, external_id, shipment_version, ...data };
@@ -240,11 +240,11 @@ const THIN_MILESTONE_FIELDS: readonly string[] = ['id', 'code', 'occurred_at', '
  * Returns the data of an event without its snapshots, in any payload version. The snapshot of the shipment is omitted,
  * a milestone keeps the fields that identify it, and any other snapshot keeps its ids and its version.
  */
-export function toThinData({ shipment: _shipment, ...data }: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, toThinValue(name, value)]));
+export function removeSnapshotsFromEventData({ shipment: _shipment, ...data }: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, removeSnapshotsFromValue(name, value)]));
 }
 
-function toThinValue(name: string, value: JsonValue): JsonValue {
+function removeSnapshotsFromValue(name: string, value: JsonValue): JsonValue {
   // Only a snapshot has an id. `changes` and `reason` have none.
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !('id' in value)) return value;
   const isKept = (field: string): boolean =>

@@ -5,7 +5,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
 import { Admission, CrossSiteRequests } from './authentication/admission.ts';
 import { KeyAuthenticator, SessionAuthenticator, SessionCookie } from './authentication/authenticators.ts';
-import { assembleDocs } from './docs/api-docs.ts';
+import { combineApiDocs } from './docs/api-docs.ts';
 import { describeApi } from './docs/openapi.ts';
 import { serveDocs } from './docs/serve-docs.ts';
 import { ErrorFilter } from './errors/error-response.ts';
@@ -20,16 +20,16 @@ import {
   LOGGER_TOKEN,
   SETTINGS_TOKEN,
 } from './http-feature.ts';
-import { makeRetriesSafe } from './idempotency/safe-retries.ts';
+import { registerIdempotencyHooks } from './idempotency/safe-retries.ts';
 import { announceDeprecations, DEPRECATED_OPERATIONS, ACCESS_BY_OPERATION } from './operations/operations.ts';
 import { Cursors } from './paging/paging.ts';
-import { readPreconditions, applyIfNoneMatch } from './preconditions/preconditions.ts';
-import { addReadModelAge, ReadYourWrites } from './read-your-writes/read-your-writes.ts';
+import { readPreconditions, respondNotModifiedIfCurrent } from './preconditions/preconditions.ts';
+import { addReadModelAgeHeader, ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 import { WriteResponder } from './read-your-writes/write-responder.ts';
 import { ResponseBudget } from './server/response-budget.ts';
 import { compressResponses } from './server/compression.ts';
 import { limitLargeBodies } from './server/body-limits.ts';
-import { drainWhenClosing } from './server/closing.ts';
+import { drainConnectionsWhenClosing } from './server/closing.ts';
 import { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
 import { RequestObserver } from './server/observation.ts';
 import { runDuringRequest } from './server/request.ts';
@@ -53,7 +53,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
 ): Promise<NestFastifyApplication> {
   const { logger, metrics, clock, settings } = dependencies;
   const { trustedProxies, baseUrl } = settings;
-  const docs = assembleDocs(features);
+  const docs = combineApiDocs(features);
   const routes = new RouteRegistry();
   const errors = new ErrorFilter({
     logger,
@@ -122,9 +122,11 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     readPreconditions(request);
     done();
   });
-  fastify.addHook('onSend', (request, reply, payload, done) => done(null, applyIfNoneMatch(request, reply, payload)));
+  fastify.addHook('onSend', (request, reply, payload, done) =>
+    done(null, respondNotModifiedIfCurrent(request, reply, payload)),
+  );
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    addReadModelAge(request, reply);
+    addReadModelAgeHeader(request, reply);
     done(null, payload);
   });
   // Set the request context after the body is read, because body parsers lose the context.
@@ -135,7 +137,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
   });
   addHooks('afterBody');
   const { idempotency: claims, quota } = dependencies;
-  makeRetriesSafe(fastify, { claims, errors, keysOf: { quota, readYourWrites } });
+  registerIdempotencyHooks(fastify, { claims, errors, keysOf: { quota, readYourWrites } });
   // Add these `onSend` hooks last: the budget counts each text with its final length, which takes memory until it is
   // compressed.
   new ResponseBudget().addResponseHooks(fastify);
@@ -145,7 +147,7 @@ export async function createHttpApi<Feature extends HttpFeature<never>>(
     done();
   });
   addHooks('beforeClose');
-  drainWhenClosing(fastify, settings.drainMs ?? 0);
+  drainConnectionsWhenClosing(fastify, settings.drainMs ?? 0);
 
   app.useGlobalFilters(errors);
   serveDocs(fastify, { describe: () => describeApi(app, { baseUrl, docs, deprecations }), docs, settings });
@@ -165,7 +167,7 @@ export async function describeRoutes(baseUrl: string, features: readonly HttpFea
   );
   const options = { preview: true, logger: false, abortOnError: false } as const;
   const app = await NestFactory.create(module, new FastifyAdapter(), options);
-  return describeApi(app, { baseUrl, docs: assembleDocs(features), deprecations: DEPRECATED_OPERATIONS });
+  return describeApi(app, { baseUrl, docs: combineApiDocs(features), deprecations: DEPRECATED_OPERATIONS });
 }
 
 @Module({})

@@ -44,7 +44,7 @@ export interface HttpSettings {
   readonly trustedProxies: readonly string[];
   /** Bounds of client connections; see `CONNECTION_LIMITS` for the defaults. */
   readonly connections?: Partial<ConnectionLimits>;
-  /** Milliseconds for which open connections may finish when the API closes; 0 by default. See `drainWhenClosing`. */
+  /** Milliseconds for which open connections may finish when the API closes; 0 by default. See `drainConnectionsWhenClosing`. */
   readonly drainMs?: number;
   /** Secret that signs cursors and consistency tokens; the same on every replica. At least 32 bytes. */
   readonly cursorSecret: Uint8Array;
@@ -129,6 +129,11 @@ export interface CodeEntry {
 }
 
 /** Creates the documentation of a code from its four texts. */
-export function createCodeEntry(meaning: string, exampleRequest: string, message: string, action: string): CodeEntry {
+export function createErrorCodeDocs(
+  meaning: string,
+  exampleRequest: string,
+  message: string,
+  action: string,
+): CodeEntry {
   return { meaning, exampleRequest, message, action };
 }

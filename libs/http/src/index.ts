@@ -1,10 +1,16 @@
-export { Audited, AUDITED_BY_TOKEN, type AuditedByRequest, AuditTrail, reportChange } from './audit/audit-trail.ts';
-export { HttpOnlyCookie, readEnvironment, SessionCookie } from './authentication/authenticators.ts';
+export {
+  RecordInAuditLog,
+  AUDITED_BY_TOKEN,
+  type AuditedByRequest,
+  AuditTrail,
+  reportChange,
+} from './audit/audit-trail.ts';
+export { HttpOnlyCookie, readEnvironmentHeader, SessionCookie } from './authentication/authenticators.ts';
 export { createHttpApi, describeRoutes } from './create-http-api.ts';
 export {
   CLOCK_TOKEN,
   type DependenciesOf,
-  createCodeEntry,
+  createErrorCodeDocs,
   type FeatureDocs,
   type FeatureHooks,
   type HttpDependencies,
@@ -21,7 +27,7 @@ export {
   createSchemaReference,
 } from './docs/described.ts';
 export { renderDocumentationPage, renderJsonBlock } from './docs/documentation-page.ts';
-export { MISSING_EXAMPLE } from './docs/examples.ts';
+export { MISSING_EXAMPLE_PLACEHOLDER } from './docs/examples.ts';
 export { createErrorBody, ErrorFilter } from './errors/error-response.ts';
 export {
   createInvalidRequestError,
@@ -35,7 +41,7 @@ export {
   IdempotencyClaims,
   type IdempotencyOptions,
 } from './idempotency/idempotency-claims.ts';
-export { makeRetriesSafe } from './idempotency/safe-retries.ts';
+export { registerIdempotencyHooks } from './idempotency/safe-retries.ts';
 export {
   type Access,
   createDeprecationHeaders,
@@ -44,8 +50,15 @@ export {
   ACCESS_BY_OPERATION,
   requirePermission,
 } from './operations/operations.ts';
-export { MayBeUnavailable, Operation, ErrorResponse } from './operations/operation.ts';
-export { Cursors, parsePageLimit, readPage, type PageContent, PageDto, readTextKeyedPage } from './paging/paging.ts';
+export { MayBeUnavailable, PublicRoute, ErrorResponse } from './operations/operation.ts';
+export {
+  Cursors,
+  parsePageLimit,
+  readListPage,
+  type PageContent,
+  PageDto,
+  readListPageByTextPosition,
+} from './paging/paging.ts';
 export { formatEtag, computeContentEtag, getExpectedVersions, matchesEtag } from './preconditions/preconditions.ts';
 export { ReadYourWrites } from './read-your-writes/read-your-writes.ts';
 export { WriteResponder, type WriteResponse, type WrittenResource } from './read-your-writes/write-responder.ts';
@@ -58,25 +71,25 @@ export {
   type CommandIdentity,
   getCommandIdentity,
   getCurrentRequest,
-  CurrentScope,
+  ScopeOfRequest,
   CurrentCommandIdentity,
   createRequestId,
   requirePrincipal,
-  requestFields,
-  getScope,
+  createRequestLogFields,
+  getRequestScope,
   type SentRequest,
-  SentBody,
+  RequestBody,
 } from './server/request.ts';
 export { createFastifyAdapter, nestLogger } from './server/fastify-adapter.ts';
-export { FILE_BODY_KIND, FORM_BODY_KIND, type FormFile, readBodyPieces, readForm } from './server/streamed-bodies.ts';
+export { FILE_BODY_KIND, FORM_BODY_KIND, type FormFile, readBodyChunks, readForm } from './server/streamed-bodies.ts';
 export {
-  isLargerThan,
+  isLargerAsJsonThan,
   createJsonBodyRule,
   DEFAULT_JSON_BODY_BYTES,
   mergePatchBody,
   ANONYMOUS_JSON_BODY_BYTES,
 } from './server/json-body.ts';
-export { identifyNetwork, identifySharingNetworks, requireQuota } from './server/quota.ts';
+export { findNetworkOfAddress, findNetworksSharingWork, requireRequestQuota } from './server/quota.ts';
 export { RequestObserver } from './server/observation.ts';
 export { createResponseHeaders } from './server/response-headers.ts';
 export { BYTES_PER_MIB, type RouteBody, formatSize } from './server/route-bodies.ts';
@@ -86,49 +99,55 @@ export {
   createFieldError,
   type FieldCheck,
   checkId,
-  createCanonicalConversion,
+  createEnumConversion,
   isJsonObject,
   checkPassword,
   DEFAULT_MAX_CHARS,
-  checkOneOf,
-  selectListed,
-  text,
-  checkTextUpTo,
+  checkEnumValue,
+  selectValuesInList,
+  checkText,
+  checkTextUpToLength,
 } from './validation/checks.ts';
 export {
-  CalendarDate,
-  Cursor,
+  CalendarDateField,
+  PageCursorField,
   CheckedField,
   type FieldOptions,
   type FieldVariant,
-  Flag,
-  Forwarded,
-  Id,
-  Limit,
-  Nested,
-  NestedList,
-  OneOf,
-  Password,
-  QueryId,
-  QueryList,
-  QueryEnum,
-  QueryText,
-  QueryTime,
+  BooleanQueryField,
+  UncheckedField,
+  IdField,
+  PageLimitField,
+  ObjectField,
+  ObjectListField,
+  EnumField,
+  PasswordField,
+  IdQueryField,
+  ListQueryField,
+  EnumQueryField,
+  TextQueryField,
+  TimeQueryField,
   Resource,
-  EnumList,
-  QueryEnumList,
-  Text,
-  TextList,
-  TextMap,
-  TextMapPatch,
-  FlexibleTime,
-  Timestamp,
-  TimeZone,
-  Decimal,
-  WholeNumber,
+  EnumListField,
+  EnumListQueryField,
+  TextField,
+  TextListField,
+  TextMapField,
+  TextMapPatchField,
+  FlexibleTimeField,
+  TimestampField,
+  TimeZoneField,
+  DecimalField,
+  WholeNumberField,
 } from './validation/fields.ts';
-export { CHANGE_SCHEMA, InputType, PageType, RESPONSE_TIME_SCHEMA, WithWarnings } from './validation/mapped-types.ts';
+export {
+  CHANGE_SCHEMA,
+  DeriveRequestClass,
+  DerivePageClass,
+  RESPONSE_TIME_SCHEMA,
+  WithWarnings,
+} from './validation/mapped-types.ts';
 export { NoParameters, readParameters } from './validation/parameters.ts';
-export { BodyPipe, createDraftBody, NO_BODY_PIPE, PlainBodyPipe, type ReadBody } from './validation/read-body.ts';
-export { type DtoClass, getFields, readDto, findUnknownFields } from './validation/read-dto.ts';
+export { BodyPipe, parseDraftBody, NO_BODY_PIPE, PlainBodyPipe, type ReadBody } from './validation/read-body.ts';
+export { type DtoClass, getDeclaredFields, readAndValidateObject, findUnknownFields } from './validation/read-dto.ts';
 export { parseTimestamp } from './validation/timestamp.ts';

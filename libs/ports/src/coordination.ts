@@ -105,7 +105,7 @@ export interface QuotaDecision {
  */
 export interface Quota {
   /** Requests one of `limit` requests per minute under `key`. A refused request does not count. */
-  take(key: string, limit: number): Promise<QuotaDecision>;
+  takeRequest(key: string, limit: number): Promise<QuotaDecision>;
   /**
    * Announces that `take` will probably follow, so that it need not wait for the store. Counts no request. Absent if
    * `take` never waits.

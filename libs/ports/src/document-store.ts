@@ -111,12 +111,12 @@ function isEmptyRange({ gt, gte, lt, lte }: FieldBounds): boolean {
   const pairs = [gt, gte].flatMap((from) => [lt, lte].map((to) => [from, to] as const));
   return pairs.some(([from, to]) => {
     if (from === undefined || to === undefined) return false;
-    return isGreaterValue(from, to) || (from === to && (from === gt || to === lt));
+    return isGreaterScalar(from, to) || (from === to && (from === gt || to === lt));
   });
 }
 
 /** Compares text by code points. */
-function isGreaterValue(one: Scalar, other: Scalar): boolean {
+function isGreaterScalar(one: Scalar, other: Scalar): boolean {
   if (typeof one === 'string' && typeof other === 'string')
     return Buffer.compare(Buffer.from(one), Buffer.from(other)) > 0;
   return typeof one === 'number' && typeof other === 'number' && one > other;

@@ -39,16 +39,16 @@ export class Busy extends Unavailable {
  * Returns true if the operation that threw the error certainly had no effect. Earlier steps or attempts may have had
  * one.
  */
-export function isKnownWithoutEffect(error: unknown): error is Busy | WritesRefused {
+export function isErrorWithoutEffect(error: unknown): error is Busy | WritesRefused {
   return error instanceof Busy || error instanceof WritesRefused;
 }
 
 /**
- * Converts an error for callers whose earlier steps or attempts may have taken effect: errors of {@link isKnownWithoutEffect}
+ * Converts an error for callers whose earlier steps or attempts may have taken effect: errors of {@link isErrorWithoutEffect}
  * become a plain `Unavailable`. Other errors are returned unchanged.
  */
-export function withUnknownOutcome(error: unknown): unknown {
-  if (!isKnownWithoutEffect(error)) return error;
+export function convertToUnknownOutcome(error: unknown): unknown {
+  if (!isErrorWithoutEffect(error)) return error;
   return new Unavailable(error.engine, error.reason, { cause: error });
 }
 

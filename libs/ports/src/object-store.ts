@@ -53,7 +53,7 @@ const BYTES_PER_CHECK = 1_048_576;
  * use up to a mebibyte each of the reserve, and more if `freeBytes` returns old values.
  * @throws StorageFull, before the first byte and after each mebibyte
  */
-export async function* requireDiskSpace(
+export async function* passBytesWhileDiskHasSpace(
   source: AsyncIterable<Uint8Array>,
   disk: DiskSpace,
 ): AsyncGenerator<Uint8Array> {
@@ -85,7 +85,7 @@ export interface ObjectStore {
    * @throws StorageFull
    * @throws Unavailable the object may have been stored; retry with another id
    */
-  put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject>;
+  putObject(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject>;
 
   /**
    * Opens an object; undefined if it does not exist. Every `put` that resolved before is visible.
@@ -93,13 +93,13 @@ export interface ObjectStore {
    * complete object
    * @throws Unavailable
    */
-  get(id: string, range?: { readonly start: number; readonly end: number }): Promise<ObjectContent | undefined>;
+  getObject(id: string, range?: { readonly start: number; readonly end: number }): Promise<ObjectContent | undefined>;
 
   /**
    * Deletes the object; does nothing if it does not exist. Current readers get the remaining bytes or an error. @throws
    * Unavailable
    */
-  delete(id: string): Promise<void>;
+  deleteObject(id: string): Promise<void>;
 
   /**
    * Iterates over the ids of complete objects stored in a period, in no particular order. The clock of the storing

@@ -68,5 +68,5 @@ export interface OutboundHttp {
    * allowed.
    */
   describeRefusal(url: string): string | undefined;
-  close(): Promise<void>;
+  closeReceivers(): Promise<void>;
 }

@@ -77,7 +77,7 @@ describe('a leader-elected job', () => {
   it('runs immediately when woken, also during a round', async () => {
     start(NEVER_MS);
     await nextRound();
-    job.wake();
+    job.wakeJob();
     await nextRound();
   });
 
@@ -182,21 +182,21 @@ describe('a wake-up', () => {
   it('ends a wait', async () => {
     const wakeUp = new WakeUpSignal();
     const waited = wakeUp.waitForWakeUp(NEVER_MS);
-    wakeUp.wake();
+    wakeUp.signalWakeUp();
     await waited;
   });
 
   it('is kept while nothing waits, and ends only one wait', async () => {
     const wakeUp = new WakeUpSignal();
-    wakeUp.wake();
-    wakeUp.wake();
+    wakeUp.signalWakeUp();
+    wakeUp.signalWakeUp();
     await wakeUp.waitForWakeUp(NEVER_MS);
 
     let isWaiting = true;
     const second = wakeUp.waitForWakeUp(NEVER_MS).then(() => (isWaiting = false));
     await new Promise(setImmediate);
     expect(isWaiting).toBe(true);
-    wakeUp.wake();
+    wakeUp.signalWakeUp();
     await second;
   });
 

@@ -5,7 +5,7 @@ const FAILURE_RETRY_DELAY_MS = 1_000;
 /**
  * Maximum milliseconds of rest after a run. The maximum applies when a run was slow because an engine was unavailable.
  */
-const MAX_DUTY_REST_MS = 5_000;
+const MAX_REST_AFTER_RUN_MS = 5_000;
 
 export interface LeaderElectedJobOptions {
   readonly leases: LeaseSource;
@@ -44,8 +44,8 @@ export class LeaderElectedJob {
   }
 
   /** Starts the next round immediately, or as soon as the current round ends. */
-  wake(): void {
-    this.wakeUp.wake();
+  wakeJob(): void {
+    this.wakeUp.signalWakeUp();
   }
 
   async stopRounds(): Promise<void> {
@@ -107,7 +107,7 @@ export class DutyCycle {
   async runThenRest<T>(stretch: () => Promise<T>, ending: AbortSignal): Promise<T> {
     const began = this.#elapsed();
     const result = await stretch();
-    await this.#rest(Math.min(MAX_DUTY_REST_MS, this.#restPerWork * (this.#elapsed() - began)), ending);
+    await this.#rest(Math.min(MAX_REST_AFTER_RUN_MS, this.#restPerWork * (this.#elapsed() - began)), ending);
     return result;
   }
 }
@@ -117,7 +117,7 @@ export class WakeUpSignal {
   private isPending = false;
   private waiter: AbortController | undefined;
 
-  wake(): void {
+  signalWakeUp(): void {
     this.isPending = true;
     this.waiter?.abort();
   }

@@ -15,7 +15,7 @@ interface LeaseCandidate {
  * @returns ids of the members by name of the lease
  */
 export function assignLeases(group: string, members: readonly LeaseMember[]): ReadonlyMap<string, string> {
-  const candidates = listCandidates(group, members);
+  const candidates = listLeaseCandidates(group, members);
   const names = new Set(candidates.map(({ name }) => name));
   const shares = new Map(candidates.map(({ member }) => [member, 0]));
   const smallShare = Math.floor(names.size / Math.max(1, shares.size));
@@ -40,7 +40,7 @@ export function assignLeases(group: string, members: readonly LeaseMember[]): Re
 }
 
 /** Lists all pairs of a lease and a member that wants it, best pair first. */
-function listCandidates(group: string, members: readonly LeaseMember[]): readonly LeaseCandidate[] {
+function listLeaseCandidates(group: string, members: readonly LeaseMember[]): readonly LeaseCandidate[] {
   const candidates = members.flatMap(({ id, wanted }) =>
     (wanted[group] ?? []).map((name) => ({ name, member: id, score: computeRendezvousScore(id, name) })),
   );

@@ -69,7 +69,7 @@ export class LeaseShares {
   followMembers(group: string, listener: (members: readonly LeaseMember[]) => void): void {
     const notify = () => {
       const { members } = this.membership;
-      if (members !== undefined) listener(filterSharingMembers(members, group));
+      if (members !== undefined) listener(filterMembersSharingGroup(members, group));
     };
     this.membership.onChange(notify);
     notify();
@@ -164,7 +164,7 @@ export class LeaseGroup implements LeaseSource {
 
   getReport(): LeaseShareReport {
     const { name, membership } = this.options;
-    return { held: this.held.size, members: filterSharingMembers(membership.members ?? [], name).length };
+    return { held: this.held.size, members: filterMembersSharingGroup(membership.members ?? [], name).length };
   }
 
   /** Assigns the leases again after a change of the members. */
@@ -252,7 +252,7 @@ export class LeaseGroup implements LeaseSource {
 }
 
 /** Returns the members that share the leases of a group. */
-function filterSharingMembers(members: readonly LeaseMember[], group: string): readonly LeaseMember[] {
+function filterMembersSharingGroup(members: readonly LeaseMember[], group: string): readonly LeaseMember[] {
   return members.filter(({ wanted }) => (wanted[group]?.length ?? 0) > 0);
 }
 

@@ -3,7 +3,7 @@ import { Busy } from '@tracking/ports';
 const DEFAULT_FIRST_PAUSE_MS = 25;
 const DEFAULT_MAX_PAUSE_MS = 5_000;
 /** Maximum pause after Busy: a full queue empties within one or two commits. */
-const MAX_BUSY_PAUSE_MS = 50;
+const MAX_RETRY_PAUSE_AFTER_BUSY_MS = 50;
 /** Pauses after a write conflict. Reads may show a write of another replica only after some milliseconds. */
 const CONFLICT_RETRY_PAUSES = { firstPauseMs: 10, maxPauseMs: 250 };
 const CONFLICT_DEADLINE_MS = 5_000;
@@ -57,7 +57,7 @@ function computeRetryPauseMs(
   failures: number,
   { firstPauseMs = DEFAULT_FIRST_PAUSE_MS, maxPauseMs = DEFAULT_MAX_PAUSE_MS }: RetryOptions,
 ): number {
-  const maxMs = error instanceof Busy ? Math.min(MAX_BUSY_PAUSE_MS, maxPauseMs) : maxPauseMs;
+  const maxMs = error instanceof Busy ? Math.min(MAX_RETRY_PAUSE_AFTER_BUSY_MS, maxPauseMs) : maxPauseMs;
   return Math.random() * Math.min(maxMs, firstPauseMs * 2 ** (failures - 1));
 }
 
@@ -70,20 +70,20 @@ class WriteConflict extends Error {
  * Promise of each resource that resolves when the latest queued action has ended, by collection and name of the
  * resource.
  */
-const turnEndsByCollection = new WeakMap<object, Map<string, Promise<void>>>();
+const lastActionsByCollection = new WeakMap<object, Map<string, Promise<void>>>();
 
 /**
  * Runs the action after all earlier actions of the same resource have ended.
  * @throws Busy if they have not ended at the deadline; errors of `action`
  */
-async function runInTurn<T>(
+async function runAfterEarlierActions<T>(
   collection: object,
   resource: string,
   deadline: number,
   action: () => Promise<T>,
 ): Promise<T> {
-  const ends = turnEndsByCollection.get(collection) ?? new Map<string, Promise<void>>();
-  turnEndsByCollection.set(collection, ends);
+  const ends = lastActionsByCollection.get(collection) ?? new Map<string, Promise<void>>();
+  lastActionsByCollection.set(collection, ends);
   const previous = ends.get(resource);
   const { promise: end, resolve } = Promise.withResolvers<void>();
   ends.set(resource, end);
@@ -125,7 +125,7 @@ export async function retryConflicts<T>(
   };
   const isTransient = (error: unknown) => error instanceof WriteConflict;
   try {
-    return await runInTurn(collection, resource, deadline, () =>
+    return await runAfterEarlierActions(collection, resource, deadline, () =>
       retry(write, { ...CONFLICT_RETRY_PAUSES, deadline, isTransient }),
     );
   } catch (error) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, Unavailable } from '@tracking/ports';
 import { ConfigReader, findMisspelledVariables, warnOfMisspelledVariables } from './config.ts';
-import { nameSettingInErrors, ConfigError } from './setting-types.ts';
+import { convertMachineErrorToConfigError, ConfigError } from './setting-types.ts';
 import { SETTING_NAMES } from './settings.ts';
 
 const read = (env: Record<string, string>) => new ConfigReader(env);
@@ -40,20 +40,22 @@ describe('ConfigReader', () => {
   });
 });
 
-describe('nameSettingInErrors', () => {
+describe('convertMachineErrorToConfigError', () => {
   it('reports errors of the machine or an engine as errors of the setting', async () => {
     const missing = readFile(join(tmpdir(), 'no', 'such', 'file'));
-    await expect(nameSettingInErrors('DATA_DIR', missing)).rejects.toThrow(ConfigError);
-    await expect(nameSettingInErrors('DATA_DIR', missing)).rejects.toThrow(/^DATA_DIR: ENOENT/);
+    await expect(convertMachineErrorToConfigError('DATA_DIR', missing)).rejects.toThrow(ConfigError);
+    await expect(convertMachineErrorToConfigError('DATA_DIR', missing)).rejects.toThrow(/^DATA_DIR: ENOENT/);
     const broken = Promise.reject(new Unavailable('storage', 'file is not a database'));
-    await expect(nameSettingInErrors('DATA_DIR', broken)).rejects.toThrow(
+    await expect(convertMachineErrorToConfigError('DATA_DIR', broken)).rejects.toThrow(
       /^DATA_DIR: storage: file is not a database$/,
     );
   });
 
   it('passes results and other errors unchanged', async () => {
-    await expect(nameSettingInErrors('PORT', Promise.resolve(1))).resolves.toBe(1);
-    await expect(nameSettingInErrors('PORT', Promise.reject(new TypeError('ours')))).rejects.toThrow(TypeError);
+    await expect(convertMachineErrorToConfigError('PORT', Promise.resolve(1))).resolves.toBe(1);
+    await expect(convertMachineErrorToConfigError('PORT', Promise.reject(new TypeError('ours')))).rejects.toThrow(
+      TypeError,
+    );
   });
 });
 

@@ -124,8 +124,10 @@ function findClosestName(variable: string, names: Iterable<string>): string | un
     ? undefined
     : SETTING_NAME_PREFIXES.find((each) => variable.startsWith(each));
   const candidates = [...names]
-    .map((name) => ({ name, edits: countEdits(variable, name) }))
-    .filter(({ name, edits }) => edits <= computeMaxEdits(name) || (prefix !== undefined && name.startsWith(prefix)))
+    .map((name) => ({ name, edits: computeEditDistance(variable, name) }))
+    .filter(
+      ({ name, edits }) => edits <= computeMaxEditDistance(name) || (prefix !== undefined && name.startsWith(prefix)),
+    )
     .sort((one, other) => one.edits - other.edits);
   return candidates[0]?.name;
 }
@@ -134,7 +136,7 @@ function findClosestName(variable: string, names: Iterable<string>): string | un
  * Returns the maximum number of edits at which two names count as the same: 0 for short names, which resemble other
  * words too easily.
  */
-function computeMaxEdits({ length }: string): number {
+function computeMaxEditDistance({ length }: string): number {
   if (length < 8) return 0;
   if (length < 12) return 1;
   return length < 15 ? 2 : 3;
@@ -144,14 +146,14 @@ function computeMaxEdits({ length }: string): number {
  * Counts the edits between two names: letters inserted, deleted or replaced, and neighbours swapped (optimal string
  * alignment).
  */
-function countEdits(one: string, other: string): number {
+function computeEditDistance(one: string, other: string): number {
   let before: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {
     const row = [i];
     for (let j = 1; j <= other.length; j += 1) {
       const replaced = getNumberAt(last, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      const swapped = areLettersSwapped(one, i, other, j) ? getNumberAt(before, j - 2) + 1 : Infinity;
+      const swapped = areNeighbouringLettersSwapped(one, i, other, j) ? getNumberAt(before, j - 2) + 1 : Infinity;
       row.push(Math.min(replaced, swapped, getNumberAt(last, j) + 1, getNumberAt(row, j - 1) + 1));
     }
     [before, last] = [last, row];
@@ -162,7 +164,7 @@ function countEdits(one: string, other: string): number {
 /**
  * Returns true if the two letters before `i` in the first text are the swapped letters before `j` in the second text.
  */
-function areLettersSwapped(one: string, i: number, other: string, j: number): boolean {
+function areNeighbouringLettersSwapped(one: string, i: number, other: string, j: number): boolean {
   return i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
 }
 

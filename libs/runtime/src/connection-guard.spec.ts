@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import { eventually, noMetrics } from '@tracking/testing';
-import { ConnectionGuard, type ConnectionLimits, serializeRequests } from './connection-guard.ts';
+import { ConnectionGuard, type ConnectionLimits, handleRequestsInOrder } from './connection-guard.ts';
 
 const opened: Socket[] = [];
 let server: Server;
@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 async function listen(handle: RequestListener): Promise<void> {
-  server = createServer(serializeRequests(handle));
+  server = createServer(handleRequestsInOrder(handle));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 }

@@ -25,7 +25,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
  * Maximum number of requests that one connection may send before the response to an earlier request is complete (HTTP
  * pipelining).
  */
-const MAX_PIPELINED = 100;
+const MAX_PIPELINED_REQUESTS = 100;
 
 interface GuardedConnection {
   readonly network: string | undefined;
@@ -150,7 +150,7 @@ export class ConnectionGuard {
  * responses. A connection with more than 100 waiting requests is closed. Requests that wait behind a response with
  * `Connection: close` never begin (RFC 9112, 9.6).
  */
-export function serializeRequests(handle: RequestListener): RequestListener {
+export function handleRequestsInOrder(handle: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
   const begin = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
@@ -171,7 +171,7 @@ export function serializeRequests(handle: RequestListener): RequestListener {
     if (queue === undefined) {
       waiting.set(request.socket, []);
       begin(request, response);
-    } else if (queue.length >= MAX_PIPELINED) {
+    } else if (queue.length >= MAX_PIPELINED_REQUESTS) {
       request.socket.destroy();
     } else {
       queue.push([request, response]);

@@ -1,10 +1,14 @@
-import { list, parseBoolean, parseInteger, parseOneOf, parseText } from './setting-types.ts';
+import { parseCommaSeparatedList, parseBoolean, parseInteger, parseOneOf, parseText } from './setting-types.ts';
 
 const KAFKA_PROGRAMS = ['shipments', 'webhooks', 'setup'] as const;
 
 /** Settings of the Kafka client and of its topics. */
 export const KAFKA_SETTINGS = {
-  KAFKA_BROKERS: { type: list, programs: [...KAFKA_PROGRAMS, 'services'], for: '`host:port`, comma-separated' },
+  KAFKA_BROKERS: {
+    type: parseCommaSeparatedList,
+    programs: [...KAFKA_PROGRAMS, 'services'],
+    for: '`host:port`, comma-separated',
+  },
   KAFKA_PARTITIONS: {
     type: parseInteger(1, 10_000),
     programs: ['setup'],

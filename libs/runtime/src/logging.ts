@@ -84,13 +84,13 @@ export class LineOutput {
       } catch (error) {
         const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN';
         if (!isFull || this.hasFailed || performance.now() > deadline) throw error;
-        Atomics.wait(SLEEP_BUFFER, 0, 0, WRITE_RETRY_DELAY_MS);
+        Atomics.wait(ATOMICS_WAIT_BUFFER, 0, 0, WRITE_RETRY_DELAY_MS);
       }
     }
   }
 }
 
-const SLEEP_BUFFER = new Int32Array(new SharedArrayBuffer(4));
+const ATOMICS_WAIT_BUFFER = new Int32Array(new SharedArrayBuffer(4));
 /** Writer for the standard error of this process. */
 export const errorOutput = new LineOutput(2);
 /** Writer for the log on the standard output of this process. */
@@ -116,7 +116,7 @@ export async function createLogger(options: {
   const isTerminal = 'isTTY' in stream && stream.isTTY === true;
   // Libraries also write to this stream. An error of a stream without a listener would end the process.
   for (const output of [process.stdout, process.stderr]) {
-    if (!output.listeners('error').includes(ignoreError)) output.on('error', ignoreError);
+    if (!output.listeners('error').includes(ignoreLogWriteError)) output.on('error', ignoreLogWriteError);
   }
   if (!isTerminal) {
     const logger: Logger = pino(settings, destination);
@@ -134,7 +134,7 @@ export async function createLogger(options: {
   return pretty;
 }
 
-function ignoreError(): void {
+function ignoreLogWriteError(): void {
   // The log reports failures of its output: see `LineOutput`.
 }
 
@@ -153,7 +153,7 @@ function formatRecord(record: LogRecord): string {
     .filter(
       ([name, value]) => value !== undefined && !COMMON_FIELDS.has(name) && !(isRequest && REQUEST_FIELDS.has(name)),
     )
-    .map(([name, value]) => [name, toText(value)] as const);
+    .map(([name, value]) => [name, convertLogValueToText(value)] as const);
   const isLong = ([, text]: readonly [string, string]) => text.includes('\n');
   const short = fields
     .filter((field) => !isLong(field))
@@ -164,7 +164,7 @@ function formatRecord(record: LogRecord): string {
   return [replaceControlCharacters(what), ...short].join('  ') + long.join('');
 }
 
-function toText(value: unknown): string {
+function convertLogValueToText(value: unknown): string {
   if (typeof value === 'string') return value;
   const { stack } = Object(value) as { readonly stack?: unknown };
   return typeof stack === 'string' ? stack : JSON.stringify(value);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Metrics } from '@tracking/ports';
-import { ConnectionGuard, serializeRequests } from './connection-guard.ts';
+import { ConnectionGuard, handleRequestsInOrder } from './connection-guard.ts';
 import { logOutput } from './logging.ts';
 
 /** Handles other paths of the management port. Returns false for unknown paths. */
@@ -37,7 +37,7 @@ export async function startManagementServer(
       answer(404, { error: 'not found' });
     }
   };
-  const server: Server = createServer(serializeRequests(handle));
+  const server: Server = createServer(handleRequestsInOrder(handle));
   new ConnectionGuard({ ...CONNECTION_LIMITS, networkOf: (address) => address }).guardServer(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

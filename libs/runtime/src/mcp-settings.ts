@@ -1,9 +1,16 @@
-import { list, parseApiKey, parseBoolean, parseOneOf, parseText, parseUrl } from './setting-types.ts';
+import {
+  parseCommaSeparatedList,
+  parseApiKey,
+  parseBoolean,
+  parseOneOf,
+  parseText,
+  parseUrl,
+} from './setting-types.ts';
 
 /** Settings of the MCP server. */
 export const MCP_SETTINGS = {
   MCP_ALLOWED_ORIGINS: {
-    type: list,
+    type: parseCommaSeparatedList,
     programs: ['mcp'],
     default: '',
     for: 'origins whose pages may call the MCP server, comma-separated; other pages get 403',

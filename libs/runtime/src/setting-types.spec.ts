@@ -1,6 +1,6 @@
 import {
   parseBoolean,
-  bytesOfLength,
+  createBase64BytesType,
   parseCidrs,
   ConfigError,
   parseDuration,
@@ -52,7 +52,7 @@ describe('a setting', () => {
     ['an e-mail address', 'ann', parseEmail],
     ['a size', '10GB', parseByteSize],
     ['a size', '1024', parseByteSize],
-    ['bytes', 'c2hvcnQ=', bytesOfLength(32)],
+    ['bytes', 'c2hvcnQ=', createBase64BytesType(32)],
     ['a secret that is short', 'sesame', parseSecret(32)],
   ])('rejects %s with one line that names the variable', (_, given, type) => {
     const act = () => type(given, 'X');
@@ -61,7 +61,7 @@ describe('a setting', () => {
   });
 
   it.each<[string, SettingType<unknown>]>([
-    ['hunter2hunter2', bytesOfLength(32)],
+    ['hunter2hunter2', createBase64BytesType(32)],
     ['https://me:hunter2@a.example', parseUrl],
     ['hunter2', parseSecret(32)],
   ])('never shows the secret %p', (given, type) => {

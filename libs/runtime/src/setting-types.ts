@@ -76,7 +76,7 @@ export const parseEmail: SettingType<string> = (given, name) => {
 };
 
 /** Comma-separated values, trimmed. */
-export const list: SettingType<readonly string[]> = (given) =>
+export const parseCommaSeparatedList: SettingType<readonly string[]> = (given) =>
   given
     .split(',')
     .map((part) => part.trim())
@@ -84,14 +84,14 @@ export const list: SettingType<readonly string[]> = (given) =>
 
 /** Parses comma-separated CIDRs. An address without a prefix length is a range of one address. */
 export const parseCidrs: SettingType<readonly string[]> = (given, name) => {
-  const parts = list(given, name);
+  const parts = parseCommaSeparatedList(given, name);
   const invalid = parts.find((part) => !isCidr(part));
   if (invalid !== undefined) throw createError(name, 'addresses or CIDRs such as 10.0.0.0/8', invalid);
   return parts;
 };
 
 /** Parses base64 of exactly `length` bytes. */
-export function bytesOfLength(length: number): SettingType<Uint8Array> {
+export function createBase64BytesType(length: number): SettingType<Uint8Array> {
   return (given, name) => {
     const decoded = Buffer.from(given, 'base64');
     if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(given) && decoded.length === length) return decoded;
@@ -145,7 +145,7 @@ export class ConfigError extends Error {
  * @param setting name of the setting, and its value if the error does not contain it
  * @throws ConfigError
  */
-export async function nameSettingInErrors<T>(setting: string, work: Promise<T>): Promise<T> {
+export async function convertMachineErrorToConfigError<T>(setting: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

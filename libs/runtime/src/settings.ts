@@ -4,7 +4,7 @@ import { LOG_LEVELS } from './logging.ts';
 import { MCP_SETTINGS, TRACKING_SETTINGS } from './mcp-settings.ts';
 import {
   parseBoolean,
-  bytesOfLength,
+  createBase64BytesType,
   parseCidrs,
   parseDuration,
   parseEmail,
@@ -37,7 +37,7 @@ export interface SettingDefinition {
 const SERVICE_PROGRAMS = ['gateway', 'shipments', 'projections', 'webhooks', 'setup'] as const;
 export const SERVICE_NAMES = ['gateway', 'shipments', 'projections', 'webhooks'] as const;
 const SIGN_IN_PROGRAMS = ['standalone', 'gateway'] as const;
-const DELIVERING_PROGRAMS = ['standalone', 'webhooks'] as const;
+const PROGRAMS_THAT_SEND_WEBHOOKS = ['standalone', 'webhooks'] as const;
 
 /** Every setting of every program. The readers, the check for misspelled names and the documentation use this table. */
 export const SETTINGS = {
@@ -156,13 +156,13 @@ export const SETTINGS = {
   },
   RETENTION_DEAD_LETTERS: {
     type: parseDuration,
-    programs: DELIVERING_PROGRAMS,
+    programs: PROGRAMS_THAT_SEND_WEBHOOKS,
     default: '90d',
     for: 'retention of dead letters',
   },
   RETENTION_DELIVERIES: {
     type: parseDuration,
-    programs: DELIVERING_PROGRAMS,
+    programs: PROGRAMS_THAT_SEND_WEBHOOKS,
     default: '30d',
     for: 'retention of succeeded and discarded deliveries; pending deliveries are never deleted',
   },
@@ -173,7 +173,7 @@ export const SETTINGS = {
     for: 'retention of events at `/v1/events`; set the same value for all programs',
   },
   SECRETS_KEY: {
-    type: bytesOfLength(32),
+    type: createBase64BytesType(32),
     programs: ['standalone', 'gateway', 'webhooks', 'setup'],
     otherwise: 'standalone creates one in the data folder',
     for: 'key that signs cursors and encrypts secrets at rest; 32 bytes as base64, the same for all programs',
@@ -215,55 +215,55 @@ export const SETTINGS = {
   },
   WEBHOOKS_ALLOWED_CIDRS: {
     type: parseCidrs,
-    programs: DELIVERING_PROGRAMS,
+    programs: PROGRAMS_THAT_SEND_WEBHOOKS,
     default: '',
     for: 'non-public networks in which receivers are allowed, for development',
   },
   WEBHOOKS_ALLOW_HTTP: {
     type: parseBoolean,
-    programs: DELIVERING_PROGRAMS,
+    programs: PROGRAMS_THAT_SEND_WEBHOOKS,
     default: 'false',
     for: 'allows `http:` receivers in the networks of `WEBHOOKS_ALLOWED_CIDRS`',
   },
   WEBHOOKS_FAILING_AFTER: {
     type: parseDuration,
-    programs: DELIVERING_PROGRAMS,
+    programs: PROGRAMS_THAT_SEND_WEBHOOKS,
     default: '1h',
     for: 'time without a success after which the workspace’s other endpoints get `webhook_endpoint.failing`',
   },
   WEBHOOKS_RECOVERY_AFTER: {
     type: parseDuration,
-    programs: DELIVERING_PROGRAMS,
+    programs: PROGRAMS_THAT_SEND_WEBHOOKS,
     default: '10m',
     for: 'duration of failure after which a 2xx response starts the [recovery](delivery.md#recovery)',
   },
   WEBHOOKS_RETRY_CAP: {
     type: parseDuration,
-    programs: DELIVERING_PROGRAMS,
+    programs: PROGRAMS_THAT_SEND_WEBHOOKS,
     default: '24h',
     for: 'longest pause of the retry schedule',
   },
   WEBHOOKS_RETRY_FACTOR: {
     type: parseInteger(1, 100),
-    programs: DELIVERING_PROGRAMS,
+    programs: PROGRAMS_THAT_SEND_WEBHOOKS,
     default: '3',
     for: 'factor between one pause and the next',
   },
   WEBHOOKS_RETRY_FIRST: {
     type: parseDuration,
-    programs: DELIVERING_PROGRAMS,
+    programs: PROGRAMS_THAT_SEND_WEBHOOKS,
     default: '5s',
     for: 'first pause of the retry schedule',
   },
   WEBHOOKS_RETRY_WINDOW: {
     type: parseDuration,
-    programs: DELIVERING_PROGRAMS,
+    programs: PROGRAMS_THAT_SEND_WEBHOOKS,
     default: '72h',
     for: 'time from the first attempt to the last',
   },
   WEBHOOKS_TIMEOUT: {
     type: parseDuration,
-    programs: [...DELIVERING_PROGRAMS, 'gateway'],
+    programs: [...PROGRAMS_THAT_SEND_WEBHOOKS, 'gateway'],
     default: '10s',
     for: 'timeout of an attempt, from name resolution to the last byte',
   },

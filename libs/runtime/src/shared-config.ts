@@ -141,7 +141,7 @@ export interface CallerLimitsConfig {
 }
 
 /** @throws ConfigError */
-export function readShareConfig(read: ConfigReader): CallerLimitsConfig {
+export function readCallerLimitsConfig(read: ConfigReader): CallerLimitsConfig {
   return {
     maxKeysPerOwner: read.readSetting('MAX_API_KEYS_PER_OWNER'),
     rateLimitPerMinute: read.readSetting('RATE_LIMIT_PER_MINUTE'),

@@ -15,7 +15,7 @@ import {
 } from '@tracking/distributed';
 import { LeaseShares } from '@tracking/resilience';
 import { ConfigError, type ConfigReader, type SecretsKeySettings } from '@tracking/runtime';
-import { findTlsName } from './replica-channels.ts';
+import { findHostNameOfCertificate } from './replica-channels.ts';
 import type { Service } from './service.ts';
 
 /** Opens the event store. The service watches it, and closes it after all components that start later. */
@@ -40,14 +40,14 @@ export function openMongo(
 ) {
   const { logger, metrics, shutdown } = service;
   const connection = new MongoConnection({ ...options, metrics, failsFast: true });
-  shutdown.addShutdownStep('document store', () => connection.close());
+  shutdown.addShutdownStep('document store', () => connection.closeConnection());
   const documentStore = new MongoDocumentStore(connection);
   const leases = new MongoLeases(documentStore, metrics);
   shutdown.addShutdownStep('leases', () => leases.close());
-  service.watchEngine('document store', () => connection.ping());
+  service.watchEngine('document store', () => connection.pingDatabase());
   service.requireAccess('MONGODB_URL', () => checkServerAccess(connection));
   const { advertisedAddress: address, tls } = reached;
-  const tlsName = address === undefined || tls === undefined ? undefined : findTlsName(tls);
+  const tlsName = address === undefined || tls === undefined ? undefined : findHostNameOfCertificate(tls);
   const member = {
     name: `${service.name}@${hostname()}:${process.pid}`,
     ...(address !== undefined && { address }),

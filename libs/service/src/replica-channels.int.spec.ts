@@ -9,7 +9,7 @@ import {
   noMetrics,
   silentLogger,
 } from '@tracking/testing';
-import { findTlsName, followReplicas } from './replica-channels.ts';
+import { findHostNameOfCertificate, followReplicas } from './replica-channels.ts';
 
 const TOKEN = 'service token for tests';
 const GROUP = 'read_models';
@@ -47,7 +47,7 @@ describe('following the replicas of a service', () => {
     });
     await server.listen();
     closing.push(() => server.close());
-    const tlsName = tls && findTlsName(tls);
+    const tlsName = tls && findHostNameOfCertificate(tls);
     return { id: name, name, address, wanted: { [GROUP]: ['a'] }, ...(tlsName && { tlsName }) };
   }
 

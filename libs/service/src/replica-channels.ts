@@ -57,7 +57,7 @@ export class ReplicaChannels<Operations extends Parts<Operations>> {
     const { proto, token, tls: server, clientTls, logger, metrics } = this.options;
     const client = typeof clientTls === 'object' ? clientTls : {};
     // Replicas of one service share a certificate, and a replica of an earlier version does not announce its name.
-    const serverName = tlsName ?? (server && findTlsName(server));
+    const serverName = tlsName ?? (server && findHostNameOfCertificate(server));
     const tls = (server ?? clientTls) && { ...client, ...(serverName !== undefined && { serverName }) };
     const channel = new GrpcServiceChannel({
       services: { [proto.name]: `dns:///${address}` },
@@ -83,7 +83,7 @@ export class ReplicaChannels<Operations extends Parts<Operations>> {
   }
 
   /** Waits for calls in progress, and closes all connections. */
-  async close(): Promise<void> {
+  async closeReplicaChannels(): Promise<void> {
     await Promise.all([...this.replicas.values()].map(({ channel }) => channel.close()));
   }
 }
@@ -124,7 +124,7 @@ export function followReplicas<Operations extends Parts<Operations>>(
   return async () => {
     isEnded = true;
     for (const controller of followed.values()) controller.abort();
-    await replicas.close();
+    await replicas.closeReplicaChannels();
   };
 }
 
@@ -146,7 +146,7 @@ export function findAdvertisedAddress(address: string): string {
  * Returns the first host name of the certificate, if it has one. Callers reach a replica at an address that is not in
  * the certificate, so they check the certificate for this name.
  */
-export function findTlsName({ cert }: Pick<GrpcServerTls, 'cert'>): string | undefined {
+export function findHostNameOfCertificate({ cert }: Pick<GrpcServerTls, 'cert'>): string | undefined {
   const { subjectAltName = '' } = new X509Certificate(cert);
   const name = subjectAltName.split(', ').find((one) => one.startsWith('DNS:'));
   return name?.slice('DNS:'.length);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AccessRefused, type Clock, type Logger, createRetryCounter, Unavailable } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 import {
-  nameSettingInErrors,
+  convertMachineErrorToConfigError,
   ConfigError,
   type ConfigReader,
   createLogger,
@@ -86,7 +86,7 @@ export class Service {
     const address = { host: settings.managementHost, port: settings.managementPort };
     const others: ManagementHandler = (request, response) => service.administration?.(request, response) ?? false;
     const starting = startManagementServer(address, metrics, () => health.createOperatorsReport(), others);
-    const management = await nameSettingInErrors('MANAGEMENT_HOST, MANAGEMENT_PORT', starting);
+    const management = await convertMachineErrorToConfigError('MANAGEMENT_HOST, MANAGEMENT_PORT', starting);
     service.port = management.port;
     shutdown.addShutdownStep('management', () => management.close());
     shutdown.shutDownOnSignals(drain);

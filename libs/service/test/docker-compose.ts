@@ -36,21 +36,21 @@ export interface ComposeFile {
  * Parses the file like Docker Compose with the given variables.
  * @throws Error with the message of `${NAME:?message}` if the variable is not set
  */
-export function readCompose(text: string, variables: Readonly<Record<string, string>> = {}): ComposeFile {
-  return parse(interpolateVariables(text, variables), { merge: true }) as ComposeFile;
+export function parseComposeFile(text: string, variables: Readonly<Record<string, string>> = {}): ComposeFile {
+  return parse(interpolateComposeVariables(text, variables), { merge: true }) as ComposeFile;
 }
 
 /**
  * Replaces `${NAME}`, `${NAME:-default}`, `${NAME:+instead}` and `${NAME:?message}`, innermost first, even in comments.
  */
-function interpolateVariables(text: string, variables: Readonly<Record<string, string>>): string {
+function interpolateComposeVariables(text: string, variables: Readonly<Record<string, string>>): string {
   const replaced = text.replaceAll(/\$\{(\w+)(?::([-+?])([^{}]*))?\}/g, (_, name: string, kind = '', rest = '') => {
     const value = variables[name] ?? '';
     if (value === '' && kind === '?') throw new Error(`${name}: ${rest}`);
     if (kind === '+') return value && rest;
     return value || (kind === '-' ? rest : '');
   });
-  return replaced === text ? text : interpolateVariables(replaced, variables);
+  return replaced === text ? text : interpolateComposeVariables(replaced, variables);
 }
 
 /**

@@ -6,7 +6,7 @@ import { jest } from '@jest/globals';
 import { ConfigReader } from '@tracking/runtime';
 import { createTempFolder, type TempFolder } from '@tracking/testing';
 import { loadAppConfig } from './app-config.ts';
-import { readEnvironment, readCompose, type ComposeFile, type ComposeService } from './docker-compose.ts';
+import { readEnvironment, parseComposeFile, type ComposeFile, type ComposeService } from './docker-compose.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFile(join(root, path), 'utf8');
@@ -49,7 +49,7 @@ beforeAll(async () => {
   text = await read('docker-compose.yml');
   secrets = variablesOf(await makeSecrets());
 });
-beforeEach(() => void (compose = readCompose(text, secrets)));
+beforeEach(() => void (compose = parseComposeFile(text, secrets)));
 afterAll(() => folder.remove());
 
 describe('docker-compose.yml', () => {
@@ -151,7 +151,7 @@ describe('docker-compose.yml', () => {
   it('allows replicas of every service', () => {
     for (const { container_name: name } of Object.values(compose.services)) expect(name).toBeUndefined();
     const two = { ...secrets, API_PORTS: '3000-3001', MANAGEMENT_PORTS: '9464-9465' };
-    const { gateway } = readCompose(text, two).services;
+    const { gateway } = parseComposeFile(text, two).services;
     expect(gateway?.ports).toEqual(['3000-3001:3000', '127.0.0.1:9464-9465:9464']);
   });
 
@@ -178,7 +178,7 @@ describe('docker-compose.yml', () => {
     ['the operator’s list', { PLACES_FILE: './unlocode.csv' }, './unlocode.csv', '/etc/tracking/places.csv'],
   ])('mounts %s at the path that the services expect', async (_what, chosen, source, placesFile) => {
     const variables = { ...secrets, ...chosen };
-    compose = readCompose(text, variables);
+    compose = parseComposeFile(text, variables);
     const checking = [];
     for (const name of APPS) {
       const config = await configOfService(name);
@@ -199,7 +199,7 @@ describe('docker-compose.yml', () => {
       RATE_LIMIT_PER_MINUTE: '5',
       WEBHOOKS_TIMEOUT: '3s',
     };
-    const { gateway = {}, shipments = {}, webhooks = {} } = readCompose(text, chosen).services;
+    const { gateway = {}, shipments = {}, webhooks = {} } = parseComposeFile(text, chosen).services;
     expect(readEnvironment(gateway, chosen)).toMatchObject({ RATE_LIMIT_PER_MINUTE: '5', BASE_URL: chosen.BASE_URL });
     expect(readEnvironment(shipments, chosen)).toMatchObject({ APP_URL: chosen.BASE_URL });
     expect(readEnvironment(webhooks, chosen)).toMatchObject({ WEBHOOKS_TIMEOUT: '3s', APP_URL: chosen.BASE_URL });
@@ -209,7 +209,7 @@ describe('docker-compose.yml', () => {
 describe('secrets', () => {
   it.each(SECRETS)('%s is not in the file, and without it Compose names the script that creates it', (name) => {
     const { [name]: _, ...others } = secrets;
-    expect(() => readCompose(text, others)).toThrow(`${name}: run deploy/docker/make-secrets first`);
+    expect(() => parseComposeFile(text, others)).toThrow(`${name}: run deploy/docker/make-secrets first`);
     const given = Object.values(compose.services).flatMap(({ environment }) => environment?.[name] ?? []);
     expect(new Set(given)).toEqual(new Set([secrets[name]]));
   });

@@ -5,8 +5,8 @@ import { SETTINGS } from '@tracking/runtime';
 import { parse } from 'yaml';
 import { loadAppConfig } from './app-config.ts';
 import {
-  applyPatch,
-  readManifests,
+  applyKustomizePatch,
+  parseKubernetesManifests,
   type KubernetesContainer,
   type KubernetesPod,
   type KubernetesResource,
@@ -49,11 +49,14 @@ beforeAll(async () => {
   );
   const texts = await Promise.all(kustomization.resources.map(read));
   resources = texts
-    .flatMap(readManifests)
+    .flatMap(parseKubernetesManifests)
     .map((resource) =>
       patches
         .filter(({ kind }) => kind === resource.kind)
-        .reduce<KubernetesResource>((one, { spec }) => ({ ...one, spec: applyPatch(one.spec, spec) }), resource),
+        .reduce<KubernetesResource>(
+          (one, { spec }) => ({ ...one, spec: applyKustomizePatch(one.spec, spec) }),
+          resource,
+        ),
     );
 });
 
@@ -89,8 +92,10 @@ function environmentOf({ env }: KubernetesContainer, app: string): Record<string
 /** Reads the settings of the wait for the turn of a service. @throws ConfigError */
 async function loadTurn(service: string, environment: object): Promise<object> {
   const path = '../../../apps/setup/src/config.ts';
-  const { loadTurnConfig } = (await import(path)) as { loadTurnConfig(service: string, env: object): object };
-  return loadTurnConfig(service, environment);
+  const { loadStartOrderConfig } = (await import(path)) as {
+    loadStartOrderConfig(service: string, env: object): object;
+  };
+  return loadStartOrderConfig(service, environment);
 }
 
 describe('deploy/k8s', () => {
@@ -228,7 +233,7 @@ describe('deploy/k8s/mcp', () => {
       readonly resources: object;
     };
     expect(component).toMatchObject({ kind: 'Component', resources: ['mcp.yaml'] });
-    const manifests = readManifests(await read('mcp/mcp.yaml'));
+    const manifests = parseKubernetesManifests(await read('mcp/mcp.yaml'));
     const specOf = (kind: string) => manifests.find((one) => one.kind === kind)?.spec;
     const { template, selector } = specOf('Deployment') ?? {};
     const [container] = template?.spec.containers ?? [];

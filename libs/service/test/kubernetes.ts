@@ -48,7 +48,7 @@ export interface KubernetesResource {
   };
 }
 
-export function readManifests(text: string): readonly KubernetesResource[] {
+export function parseKubernetesManifests(text: string): readonly KubernetesResource[] {
   return parseAllDocuments(text).map((document) => document.toJS() as KubernetesResource);
 }
 
@@ -56,18 +56,18 @@ export function readManifests(text: string): readonly KubernetesResource[] {
  * Applies a patch to a resource like kustomize: values of the resource take precedence, and lists of named items are
  * merged.
  */
-export function applyPatch<T>(resource: T, patch: unknown): T {
+export function applyKustomizePatch<T>(resource: T, patch: unknown): T {
   if (resource === undefined) return patch as T;
-  if (Array.isArray(resource) && Array.isArray(patch)) return mergeLists(resource, patch) as T;
+  if (Array.isArray(resource) && Array.isArray(patch)) return mergeNamedItemLists(resource, patch) as T;
   if (!isRecord(resource) || !isRecord(patch)) return resource;
   const names = new Set([...Object.keys(patch), ...Object.keys(resource)]);
-  return Object.fromEntries([...names].map((name) => [name, applyPatch(resource[name], patch[name])])) as T;
+  return Object.fromEntries([...names].map((name) => [name, applyKustomizePatch(resource[name], patch[name])])) as T;
 }
 
-function mergeLists(own: readonly unknown[], patch: readonly unknown[]): readonly unknown[] {
+function mergeNamedItemLists(own: readonly unknown[], patch: readonly unknown[]): readonly unknown[] {
   const nameOf = (value: unknown) => (isRecord(value) ? value['name'] : undefined);
   const both = own.map((each) =>
-    applyPatch(
+    applyKustomizePatch(
       each,
       patch.find((other) => nameOf(other) === nameOf(each)),
     ),

@@ -6,9 +6,9 @@ jest.setTimeout(60_000);
 
 let standalone: MongoStub;
 beforeAll(async () => {
-  standalone = await MongoStub.start(respondAsStandalone);
+  standalone = await MongoStub.startMongoStub(respondAsStandalone);
 });
-afterAll(() => standalone.close());
+afterAll(() => standalone.closeMongoStub());
 
 it.each(['gateway', 'shipments', 'projections', 'webhooks', 'setup'])(
   '%s names a standalone MongoDB at the start, whatever else is unavailable, and exits with 1',

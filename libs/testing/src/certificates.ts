@@ -27,7 +27,9 @@ const DAY_MS = 86_400_000;
 export function createAuthority(name = 'Test authority'): TestAuthority {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subject = encodeDistinguishedName(name);
-  const extensions = [encodeExtension(OBJECT_IDS.basicConstraints, true, encodeSequence(encodeBoolean(true)))];
+  const extensions = [
+    encodeExtension(X509_OBJECT_IDENTIFIERS.basicConstraints, true, encodeSequence(encodeBoolean(true))),
+  ];
   const cert = encodeCertificate({ subject, issuer: subject, publicKey, signer: privateKey, extensions });
   return { cert, key: exportPemKey(privateKey), subject, privateKey };
 }
@@ -43,7 +45,11 @@ export function issueCertificate(request: CertificateRequest = {}): TestCertific
     publicKey,
     signer: issuer?.privateKey ?? privateKey,
     extensions: [
-      encodeExtension(OBJECT_IDS.subjectAltName, false, encodeSequence(...names.map(encodeAlternativeName))),
+      encodeExtension(
+        X509_OBJECT_IDENTIFIERS.subjectAltName,
+        false,
+        encodeSequence(...names.map(encodeAlternativeName)),
+      ),
     ],
     ...(notBefore === undefined ? {} : { notBefore }),
     ...(notAfter === undefined ? {} : { notAfter }),
@@ -53,7 +59,7 @@ export function issueCertificate(request: CertificateRequest = {}): TestCertific
 
 // Encoder of X.509 v3 certificates (RFC 5280) with the necessary subset of DER.
 
-const OBJECT_IDS = {
+const X509_OBJECT_IDENTIFIERS = {
   ecdsaWithSha256: [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02],
   commonName: [0x55, 0x04, 0x03],
   basicConstraints: [0x55, 0x1d, 0x13],
@@ -73,7 +79,7 @@ interface CertificateParts {
 function encodeCertificate(parts: CertificateParts): string {
   const now = Date.now();
   const { notBefore = new Date(now - DAY_MS), notAfter = new Date(now + DAY_MS) } = parts;
-  const algorithm = encodeSequence(encodeObjectId(OBJECT_IDS.ecdsaWithSha256));
+  const algorithm = encodeSequence(encodeObjectId(X509_OBJECT_IDENTIFIERS.ecdsaWithSha256));
   const toBeSigned = encodeSequence(
     encodeDer(0xa0, encodeDer(0x02, Buffer.from([2]))), // version 3
     encodeDer(0x02, Buffer.concat([Buffer.from([1]), randomBytes(15)])),
@@ -111,7 +117,10 @@ function encodeTime(at: Date): Buffer {
 }
 function encodeDistinguishedName(commonName: string): Buffer {
   return encodeSequence(
-    encodeDer(0x31, encodeSequence(encodeObjectId(OBJECT_IDS.commonName), encodeDer(0x0c, Buffer.from(commonName)))),
+    encodeDer(
+      0x31,
+      encodeSequence(encodeObjectId(X509_OBJECT_IDENTIFIERS.commonName), encodeDer(0x0c, Buffer.from(commonName))),
+    ),
   );
 }
 function encodeExtension(id: readonly number[], critical: boolean, value: Buffer): Buffer {

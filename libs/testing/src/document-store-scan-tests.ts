@@ -33,7 +33,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
     });
 
     /** Runs all steps of a scan and returns the ids of each step. */
-    async function collectSteps(scan: Omit<Scan, 'after'>): Promise<string[][]> {
+    async function collectScanSteps(scan: Omit<Scan, 'after'>): Promise<string[][]> {
       const seen: string[][] = [];
       let after: readonly Scalar[] | undefined;
       do {
@@ -102,7 +102,7 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
             [2, 5],
             [1, 1],
           ] as const) {
-            const seen = await collectSteps({ index, filter, sort: sorted(descending), limit, visit });
+            const seen = await collectScanSteps({ index, filter, sort: sorted(descending), limit, visit });
             expect(seen.flat()).toEqual(expected);
           }
         },

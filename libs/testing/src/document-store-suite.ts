@@ -7,7 +7,7 @@ import {
   createSampleCollectionSpec,
   type SampleDocument,
 } from './document-store-samples.ts';
-import { type TestedAdapter, itIfSupported, CRASH_UNSUPPORTED_REASON } from './subject.ts';
+import { type TestedAdapter, testIfSupported, CRASH_UNSUPPORTED_REASON } from './subject.ts';
 
 /** Tests every guarantee of the `DocumentStore` port. */
 export function testDocumentStore(name: string, subject: TestedAdapter<DocumentStore>): void {
@@ -304,7 +304,7 @@ export function testDocumentStore(name: string, subject: TestedAdapter<DocumentS
         expect(await ordered.find({ filter: { owner: 'o' }, limit: 10 })).toMatchObject([{ id: 'a', version: 2 }]);
       });
 
-      itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
+      testIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
         'the store has every acknowledged write after a crash',
         async () => {
           await things.insert({ id: 'a', owner: 'o', code: 'c', words: ['x'] });

@@ -1,8 +1,8 @@
 import type { EventStore, Position, StoredEvent } from '@tracking/ports';
 import {
-  isCaughtUp,
+  hasCatchUpReadAllEvents,
   hasEventCount,
-  collectCatchUp,
+  collectCatchUpEvents,
   listIds,
   createNewEvents,
   createStreamPrefix,
@@ -39,7 +39,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
 
     it('a catch-up returns stored events, then new ones, in order', async () => {
       const stored = await appendToStreams(['a', 'b', 'c'], 4);
-      const following = collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(24));
+      const following = collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(24));
       const live = await appendToStreams(['d', 'e', 'f'], 4);
       const { events } = await following;
       expect(listIds(events)).toEqual([...stored, ...live]);
@@ -48,10 +48,10 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
 
     it('a catch-up returns events exactly as reads do', async () => {
       await appendToStreams(['a'], 5);
-      const { events } = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(5));
+      const { events } = await collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(5));
       expect(events).toEqual(await store.read(`${prefix}a`));
       store = await reopen();
-      const again = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(5));
+      const again = await collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(5));
       expect(again.events).toEqual(events);
     });
 
@@ -61,7 +61,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       let after: Position | undefined;
       while (seen.length < stored.length) {
         // Stops requesting batches, like a consumer that stops between two batches.
-        const { events, position } = await collectCatchUp(
+        const { events, position } = await collectCatchUpEvents(
           store,
           { prefixes: [prefix], after, maxBatch: 3 },
           () => true,
@@ -70,15 +70,15 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
         after = position;
       }
       expect(seen).toEqual(stored);
-      const rest = await collectCatchUp(store, { prefixes: [prefix], after }, isCaughtUp);
+      const rest = await collectCatchUpEvents(store, { prefixes: [prefix], after }, hasCatchUpReadAllEvents);
       expect(rest.events).toEqual([]);
     });
 
     it('a catch-up continues after a checkpoint from before a restart', async () => {
       await appendToStreams(['a'], 6);
-      const first = await collectCatchUp(store, { prefixes: [prefix], maxBatch: 2 }, hasEventCount(2));
+      const first = await collectCatchUpEvents(store, { prefixes: [prefix], maxBatch: 2 }, hasEventCount(2));
       store = await reopen();
-      const rest = await collectCatchUp(
+      const rest = await collectCatchUpEvents(
         store,
         { prefixes: [prefix], after: first.position },
         hasEventCount(6 - first.events.length),
@@ -88,43 +88,59 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
 
     it('a catch-up continues after the position of any event', async () => {
       const stored = await appendToStreams(['a', 'b'], 3);
-      const { events } = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(6));
+      const { events } = await collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(6));
       for (const [index, { position }] of events.entries()) {
-        const rest = await collectCatchUp(store, { prefixes: [prefix], after: position }, isCaughtUp);
+        const rest = await collectCatchUpEvents(
+          store,
+          { prefixes: [prefix], after: position },
+          hasCatchUpReadAllEvents,
+        );
         expect(listIds(rest.events)).toEqual(stored.slice(index + 1));
       }
     });
 
     it('a catch-up returns only events of streams with its prefixes', async () => {
       await appendToStreams(['a1', 'b1', 'ab1', 'c1', 'a2'], 2);
-      const { events } = await collectCatchUp(store, { prefixes: [`${prefix}a`, `${prefix}c1`] }, isCaughtUp);
+      const { events } = await collectCatchUpEvents(
+        store,
+        { prefixes: [`${prefix}a`, `${prefix}c1`] },
+        hasCatchUpReadAllEvents,
+      );
       const names = ['a1', 'ab1', 'c1', 'a2'].map((name) => prefix + name);
       expect(events.map(({ stream }) => stream)).toEqual([...names, ...names]);
-      const live = collectCatchUp(store, { prefixes: [prefix], after: await store.head() }, hasEventCount(1));
+      const live = collectCatchUpEvents(store, { prefixes: [prefix], after: await store.head() }, hasEventCount(1));
       await store.append(`x${prefix}a`, 'no_stream', createNewEvents(1));
       await store.append(`${prefix}z`, 'no_stream', createNewEvents(1));
       expect((await live).events.map(({ stream }) => stream)).toEqual([`${prefix}z`]);
-      const within = await collectCatchUp(store, { prefixes: [prefix] }, isCaughtUp);
+      const within = await collectCatchUpEvents(store, { prefixes: [prefix] }, hasCatchUpReadAllEvents);
       expect(within.events).toHaveLength(11);
-      const none = await collectCatchUp(store, { prefixes: [] }, isCaughtUp);
+      const none = await collectCatchUpEvents(store, { prefixes: [] }, hasCatchUpReadAllEvents);
       expect(none.events).toEqual([]);
     });
 
     it('a catch-up treats special characters in stream prefixes literally', async () => {
       await appendToStreams(['a_b', 'axb', 'a%b', 'a.b', 'A_b'], 1);
-      const { events } = await collectCatchUp(store, { prefixes: [`${prefix}a_`, `${prefix}a%`] }, isCaughtUp);
+      const { events } = await collectCatchUpEvents(
+        store,
+        { prefixes: [`${prefix}a_`, `${prefix}a%`] },
+        hasCatchUpReadAllEvents,
+      );
       expect(events.map(({ stream }) => stream)).toEqual([`${prefix}a_b`, `${prefix}a%b`]);
     });
 
     it('a catch-up returns at most `maxBatch` events in a batch', async () => {
       await appendToStreams(['a'], 10);
-      const { batches } = await collectCatchUp(store, { prefixes: [prefix], maxBatch: 4 }, hasEventCount(10));
+      const { batches } = await collectCatchUpEvents(store, { prefixes: [prefix], maxBatch: 4 }, hasEventCount(10));
       expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThanOrEqual(4);
     });
 
     it('a catch-up reports whether it has returned all stored events', async () => {
       await appendToStreams(['a'], 5);
-      const { batches } = await collectCatchUp(store, { prefixes: [prefix], maxBatch: 1 }, isCaughtUp);
+      const { batches } = await collectCatchUpEvents(
+        store,
+        { prefixes: [prefix], maxBatch: 1 },
+        hasCatchUpReadAllEvents,
+      );
       const withEvents = batches.filter(({ events }) => events.length > 0).map((batch) => batch.caughtUp);
       expect(withEvents.slice(0, 4)).toEqual([false, false, false, false]);
       expect(batches.at(-1)?.caughtUp).toBe(true);
@@ -133,7 +149,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
     it('a catch-up without stored events reports immediately that it has caught up', async () => {
       await appendToStreams(['a'], 1);
       const after = await store.head();
-      const { events, position } = await collectCatchUp(store, { prefixes: [prefix], after }, () => true);
+      const { events, position } = await collectCatchUpEvents(store, { prefixes: [prefix], after }, () => true);
       expect(events).toEqual([]);
       expect(position).toBe(after);
     });
@@ -142,13 +158,13 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       await appendToStreams(['mine'], 1);
       const other = createStreamPrefix();
       const last = await store.append(`${other}x`, 'no_stream', createNewEvents(50));
-      const { events } = await collectCatchUp(
+      const { events } = await collectCatchUpEvents(
         store,
         { prefixes: [prefix] },
         ({ position }) => (position ?? '') >= last.position,
       );
       expect(events).toHaveLength(1);
-      const following = collectCatchUp(
+      const following = collectCatchUpEvents(
         store,
         { prefixes: [prefix] },
         ({ position }) => (position ?? '') > last.position,
@@ -161,8 +177,8 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       const streams = Array.from({ length: 64 }, (_, index) => `${prefix}${index}`);
       const total = 64 * 20;
       const followers = [
-        collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(total)),
-        collectCatchUp(store, { prefixes: [prefix], maxBatch: 7 }, hasEventCount(total)),
+        collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(total)),
+        collectCatchUpEvents(store, { prefixes: [prefix], maxBatch: 7 }, hasEventCount(total)),
       ];
       await Promise.all(
         streams.map(async (stream) => {
@@ -173,7 +189,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
           }
         }),
       );
-      followers.push(collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(total)));
+      followers.push(collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(total)));
       for (const { events } of await Promise.all(followers)) {
         expect(events).toHaveLength(total);
         expectAscendingPositions(events);
@@ -186,7 +202,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
 
     it('a catch-up waits for a slow consumer, which does not delay other consumers', async () => {
       const proceed = Promise.withResolvers<void>();
-      const slow = collectCatchUp(
+      const slow = collectCatchUpEvents(
         store,
         { prefixes: [prefix], maxBatch: 10 },
         hasEventCount(3_000),
@@ -196,7 +212,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       for (let stream = 1; stream < 300; stream += 1) {
         await store.append(`${prefix}${stream}`, 'no_stream', createNewEvents(10));
       }
-      const quick = await collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(3_000));
+      const quick = await collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(3_000));
       proceed.resolve();
       expect(listIds((await slow).events)).toEqual(listIds(quick.events));
       expect(quick.events).toHaveLength(3_000);

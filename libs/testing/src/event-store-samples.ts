@@ -32,7 +32,7 @@ export interface CatchUpResult {
  * shows which events are missing.
  * @param afterBatch runs after each batch, before the next batch is requested
  */
-export async function collectCatchUp(
+export async function collectCatchUpEvents(
   store: EventStore,
   options: { readonly prefixes: readonly string[]; readonly after?: Position | undefined; readonly maxBatch?: number },
   isDone: (followed: CatchUpResult) => boolean,
@@ -57,6 +57,6 @@ export function hasEventCount(events: number): (followed: CatchUpResult) => bool
 }
 
 /** True if the catch-up has read all stored events. */
-export function isCaughtUp({ batches }: CatchUpResult): boolean {
+export function hasCatchUpReadAllEvents({ batches }: CatchUpResult): boolean {
   return batches.at(-1)?.caughtUp === true;
 }

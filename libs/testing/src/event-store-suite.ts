@@ -9,9 +9,9 @@ import {
 } from '@tracking/ports';
 import { testEventStoreCatchUp } from './event-store-catch-up-tests.ts';
 import { listIds, createNewEvent, createNewEvents, createStreamPrefix } from './event-store-samples.ts';
-import { type TestedAdapter, IS_SOAK_RUN, itIfSupported, CRASH_UNSUPPORTED_REASON } from './subject.ts';
+import { type TestedAdapter, IS_SOAK_RUN, testIfSupported, CRASH_UNSUPPORTED_REASON } from './subject.ts';
 
-async function captureConflict(append: Promise<unknown>): Promise<VersionConflict> {
+async function captureVersionConflict(append: Promise<unknown>): Promise<VersionConflict> {
   const error: unknown = await append.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -129,7 +129,7 @@ export function testEventStore(name: string, subject: TestedAdapter<EventStore>)
         async (expected, length, actual) => {
           const events = createNewEvents(length);
           if (length > 0) await append('no_stream', events);
-          const conflict = await captureConflict(append(expected, createNewEvents(2)));
+          const conflict = await captureVersionConflict(append(expected, createNewEvents(2)));
           expect(conflict).toMatchObject({ stream, expected, actual });
           expect(listIds(await store.read(stream))).toEqual(listIds(events));
         },
@@ -205,15 +205,19 @@ export function testEventStore(name: string, subject: TestedAdapter<EventStore>)
         await append('no_stream', events);
         const [first] = events;
         if (first === undefined) throw new Error('unreachable');
-        expect(await captureConflict(append('no_stream', [first, createNewEvent()]))).toMatchObject({ actual: 1 });
-        expect(await captureConflict(append('no_stream', createNewEvents(1)))).toMatchObject({ actual: 1 });
+        expect(await captureVersionConflict(append('no_stream', [first, createNewEvent()]))).toMatchObject({
+          actual: 1,
+        });
+        expect(await captureVersionConflict(append('no_stream', createNewEvents(1)))).toMatchObject({ actual: 1 });
         expect(await store.read(stream)).toHaveLength(2);
       });
 
       it('a repeated append with more events than are stored is refused', async () => {
         const events = createNewEvents(2);
         await append('no_stream', events);
-        expect(await captureConflict(append('no_stream', [...events, createNewEvent()]))).toMatchObject({ actual: 1 });
+        expect(await captureVersionConflict(append('no_stream', [...events, createNewEvent()]))).toMatchObject({
+          actual: 1,
+        });
         expect(await store.read(stream)).toHaveLength(2);
       });
     });
@@ -256,7 +260,7 @@ export function testEventStore(name: string, subject: TestedAdapter<EventStore>)
         expect((await append(4, createNewEvents(1))).position > (head ?? '')).toBe(true);
       });
 
-      itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
+      testIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
         'the store has every acknowledged append after a crash',
         async () => {
           const events = createNewEvents(3);

@@ -36,7 +36,7 @@ export const hostileReceivers = {
   answersAfter:
     (delayMs: number, status = 200, body = 'ok'): RawBehaviour =>
     (socket) =>
-      runAfterDelay(socket, delayMs, () => socket.write(formatResponse(status, body))),
+      runAfterDelayUnlessClosed(socket, delayMs, () => socket.write(formatResponse(status, body))),
   redirects: (location: string, status = 302): RawBehaviour => hostileReceivers.answers(status, '', { location }),
   /** Closes the connection after the response without announcing the close. */
   closesAfterAnswer: (): RawBehaviour => (socket) => socket.end(formatResponse(200, 'ok')),
@@ -66,7 +66,7 @@ export const hostileReceivers = {
   resets: (): RawBehaviour => resetConnection,
   resetsWithinBody: (): RawBehaviour => (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc');
-    runAfterDelay(socket, 20, () => resetConnection(socket));
+    runAfterDelayUnlessClosed(socket, 20, () => resetConnection(socket));
   },
   /** Ends the connection (FIN) instead of responding, and continues to read. */
   halfCloses: (): RawBehaviour => (socket) => socket.end(),
@@ -137,7 +137,7 @@ function resetConnection(socket: Socket): void {
   else socket.resetAndDestroy();
 }
 
-function runAfterDelay(socket: Socket, delayMs: number, act: () => void): void {
+function runAfterDelayUnlessClosed(socket: Socket, delayMs: number, act: () => void): void {
   const closed = new AbortController();
   const close = () => closed.abort();
   socket.once('close', close);

@@ -9,14 +9,14 @@ import { simulateDelay } from './eventually.ts';
 export function delayStoreReads(store: DocumentStore, lagMs = 50): DocumentStore {
   return {
     collection: async <T extends Document>(spec: CollectionSpec): Promise<Collection<T>> =>
-      delayReads(await store.collection<T>(spec), lagMs),
+      delayCollectionReads(await store.collection<T>(spec), lagMs),
     collectionNames: (prefix) => store.collectionNames(prefix),
     dropCollection: (name) => store.dropCollection(name),
     close: () => Promise.resolve(),
   };
 }
 
-function delayReads<T extends Document>(inner: Collection<T>, lagMs: number): Collection<T> {
+function delayCollectionReads<T extends Document>(inner: Collection<T>, lagMs: number): Collection<T> {
   /**
    * Document versions that reads still return, by document id, oldest first: the versions before the writes that are
    * not readable yet.

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import type { Lease, Leases, Membership } from '@tracking/ports';
 import { eventually } from './eventually.ts';
-import { type TestedAdapter, itIfSupported, CRASH_UNSUPPORTED_REASON, SINGLE_PROCESS_REASON } from './subject.ts';
+import { type TestedAdapter, testIfSupported, CRASH_UNSUPPORTED_REASON, SINGLE_PROCESS_REASON } from './subject.ts';
 
 /**
  * Maximum milliseconds until another process acquires a lost lease. They exceed the time to live of any lease, even on
@@ -21,7 +21,7 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
     beforeEach(() => void (name = `lease-${randomUUID()}`));
 
     /** Starts acquiring the lease without awaiting it. */
-    function startAcquiring(from: Leases = leases, signal: AbortSignal = never) {
+    function startAcquiringLease(from: Leases = leases, signal: AbortSignal = never) {
       const waiter: { lease?: Lease; error?: unknown } = {};
       from.acquire(name, signal).then(
         (lease) => (waiter.lease = lease),
@@ -67,7 +67,7 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
 
     it('a released lease passes to a waiting acquirer', async () => {
       const lease = await leases.acquire(name, never);
-      const taker = startAcquiring();
+      const taker = startAcquiringLease();
       await setImmediate();
       expect(taker.lease).toBeUndefined();
       await lease.release();
@@ -84,7 +84,7 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       expect(lease.isHeld()).toBe(false);
       const next = await leases.acquire(name, never);
       await lease.release();
-      const taker = startAcquiring();
+      const taker = startAcquiringLease();
       await setImmediate();
       expect(taker.lease).toBeUndefined();
       expect(next.lost.aborted).toBe(false);
@@ -97,8 +97,8 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
     it('a lease is not given to an acquirer whose signal aborted', async () => {
       const lease = await leases.acquire(name, never);
       const patience = new AbortController();
-      const taker = startAcquiring(leases, patience.signal);
-      const other = startAcquiring();
+      const taker = startAcquiringLease(leases, patience.signal);
+      const other = startAcquiringLease();
       const reason = new Error('enough');
       patience.abort(reason);
       await eventually(() => expect(taker.error).toBe(reason));
@@ -111,7 +111,7 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
 
     it('a lease is lost when the port is closed, and acquired again with a greater epoch', async () => {
       const lease = await leases.acquire(name, never);
-      const taker = startAcquiring();
+      const taker = startAcquiringLease();
       leases = await subject.reopen();
       expect(lease.lost.aborted).toBe(true);
       await eventually(() => expect(taker.error).toBeDefined());
@@ -145,7 +145,7 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       leases = await subject.reopen();
     });
 
-    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
+    testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
       'members see each other, and notice when one leaves',
       async () => {
         const other = (await subject.openSecond?.()) ?? leases;
@@ -163,7 +163,7 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       },
     );
 
-    itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
+    testIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
       'a lease is acquired again after a crash, with a greater epoch',
       async () => {
         const lease = await leases.acquire(name, never);
@@ -174,17 +174,17 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       },
     );
 
-    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
+    testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
       'a lease excludes other processes',
       async () => {
         const other = (await subject.openSecond?.()) ?? leases;
         const lease = await leases.acquire(name, never);
-        const taker = startAcquiring(other);
+        const taker = startAcquiringLease(other);
         await lease.release();
         await eventually(() => expect(taker.lease?.epoch).toBeGreaterThan(lease.epoch), {
           deadlineMs: TAKEOVER_DEADLINE_MS,
         });
-        const back = startAcquiring();
+        const back = startAcquiringLease();
         await setImmediate();
         expect(back.lease).toBeUndefined();
         await taker.lease?.release();

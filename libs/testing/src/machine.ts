@@ -25,7 +25,7 @@ export async function createTempFolder(): Promise<TempFolder> {
 const MIN_PORT = 20_000;
 const MAX_PORT = 32_000;
 /** Ports that this process has already returned. A server may not listen on them yet. */
-const returnedPorts = new Set<number>();
+const portsReturnedSoFar = new Set<number>();
 
 /**
  * Returns a loopback port on which nothing listens, for a server that will restart on it.
@@ -33,8 +33,8 @@ const returnedPorts = new Set<number>();
  */
 export async function findFreePort(wanted?: number): Promise<number> {
   for (let port = wanted ?? chooseRandomPort(); ; port = chooseRandomPort()) {
-    if (returnedPorts.has(port) || !(await isPortFree(port))) continue;
-    returnedPorts.add(port);
+    if (portsReturnedSoFar.has(port) || !(await isPortFree(port))) continue;
+    portsReturnedSoFar.add(port);
     return port;
   }
 }

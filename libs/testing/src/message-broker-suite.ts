@@ -8,7 +8,7 @@ import {
   type ReceivedMessage,
 } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
-import { type TestedAdapter, itIfSupported, CRASH_UNSUPPORTED_REASON } from './subject.ts';
+import { type TestedAdapter, testIfSupported, CRASH_UNSUPPORTED_REASON } from './subject.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -220,7 +220,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       await expect(broker.countPublished(`${topic}-none`)).rejects.toThrow(Unavailable);
     });
 
-    itIfSupported(subject.tooLarge !== undefined, 'this subject accepts messages of any size')(
+    testIfSupported(subject.tooLarge !== undefined, 'this subject accepts messages of any size')(
       'the broker refuses a message that is too large and later messages with the same key, and publishes all other messages',
       async () => {
         const large = { ...message('a', 1), value: JSON.stringify('x'.repeat(subject.tooLarge ?? 0)) };
@@ -250,7 +250,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       await eventually(() => expect(other.map(idOf)).toEqual(['a-1', 'a-2', 'a-3']));
     });
 
-    itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
+    testIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
       'the broker loses no acknowledged message in a crash, and repeats only uncommitted messages',
       async () => {
         const sent = Array.from({ length: 300 }, (_, n) => message(`key-${n % 10}`, n));

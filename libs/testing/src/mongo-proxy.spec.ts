@@ -108,7 +108,7 @@ describe('a proxy of MongoDB', () => {
   };
   beforeEach(async () => {
     engine = new ListEngine();
-    proxy = await MongoProxy.start(await engine.listen(), { members: 2 });
+    proxy = await MongoProxy.startMongoProxy(await engine.listen(), { members: 2 });
   });
   afterEach(async () => {
     for (const { socket } of clients.splice(0)) socket.destroy();

@@ -35,7 +35,10 @@ export class MongoProxy {
   private constructor(private readonly enginePort: number) {}
 
   /** @param options members: number of members of the replica set that clients see, 1 by default */
-  static async start(enginePort: number, { members = 1 }: { readonly members?: number } = {}): Promise<MongoProxy> {
+  static async startMongoProxy(
+    enginePort: number,
+    { members = 1 }: { readonly members?: number } = {},
+  ): Promise<MongoProxy> {
     const proxy = new MongoProxy(enginePort);
     await proxy.startListening(members);
     return proxy;

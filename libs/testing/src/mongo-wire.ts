@@ -4,7 +4,7 @@ import { deserialize, type Document, serialize } from 'bson';
 const OP_REPLY_CODE = 1;
 const OP_QUERY_CODE = 2_004;
 const OP_MSG_CODE = 2_013;
-const HEADER_BYTES = 16;
+const MONGO_HEADER_BYTES = 16;
 /** Size of the flags and the section kind before the body of a command. */
 const MSG_PREFIX_BYTES = 5;
 const BODY_SECTION = 0;
@@ -66,7 +66,7 @@ function decodeMongoMessage(bytes: Buffer): MongoMessage {
     responseTo: bytes.readInt32LE(8),
     body: decodeDocument(bytes, findBodyStart(bytes)),
     isLegacy,
-    allowsExhaust: !isLegacy && (bytes.readInt32LE(HEADER_BYTES) & EXHAUST_ALLOWED_FLAG) !== 0,
+    allowsExhaust: !isLegacy && (bytes.readInt32LE(MONGO_HEADER_BYTES) & EXHAUST_ALLOWED_FLAG) !== 0,
     bytes,
   };
 }
@@ -76,14 +76,14 @@ function findBodyStart(bytes: Buffer): number {
   switch (opCode) {
     case OP_MSG_CODE: {
       // Document sequences can precede the body.
-      let at = HEADER_BYTES + MSG_PREFIX_BYTES - 1;
+      let at = MONGO_HEADER_BYTES + MSG_PREFIX_BYTES - 1;
       while (bytes.readUInt8(at) !== BODY_SECTION) at += 1 + bytes.readInt32LE(at + 1);
       return at + 1;
     }
     case OP_QUERY_CODE:
-      return bytes.indexOf(0, HEADER_BYTES + 4) + QUERY_SUFFIX_BYTES;
+      return bytes.indexOf(0, MONGO_HEADER_BYTES + 4) + QUERY_SUFFIX_BYTES;
     case OP_REPLY_CODE:
-      return HEADER_BYTES + REPLY_PREFIX_BYTES;
+      return MONGO_HEADER_BYTES + REPLY_PREFIX_BYTES;
     default:
       throw new Error(`the operation code ${opCode} of MongoDB's protocol is not supported`);
   }
@@ -96,19 +96,19 @@ function decodeDocument(bytes: Buffer, at: number): Document {
 
 /** Returns the message with another body; its document sequences are kept. */
 export function replaceMongoBody({ bytes, isLegacy }: MongoMessage, body: Document): Buffer {
-  const flags = isLegacy ? 0 : bytes.readInt32LE(HEADER_BYTES);
+  const flags = isLegacy ? 0 : bytes.readInt32LE(MONGO_HEADER_BYTES);
   const start = findBodyStart(bytes);
   const end = bytes.length - ((flags & CHECKSUM_PRESENT_FLAG) === 0 ? 0 : 4);
   const rest = bytes.subarray(start + bytes.readInt32LE(start), end);
   const changed = Buffer.concat([bytes.subarray(0, start), serialize(body), rest]);
   changed.writeInt32LE(changed.length, 0);
-  if (!isLegacy) changed.writeInt32LE(flags & ~CHECKSUM_PRESENT_FLAG, HEADER_BYTES);
+  if (!isLegacy) changed.writeInt32LE(flags & ~CHECKSUM_PRESENT_FLAG, MONGO_HEADER_BYTES);
   return changed;
 }
 
 /** Returns a command as a message. @param body the command with its `$db` */
 export function encodeMongoCommand(requestId: number, body: Document, allowsExhaust = false): Buffer {
-  return encodeMsg({ requestId, responseTo: 0, body }, allowsExhaust ? EXHAUST_ALLOWED_FLAG : 0);
+  return encodeMongoMsg({ requestId, responseTo: 0, body }, allowsExhaust ? EXHAUST_ALLOWED_FLAG : 0);
 }
 
 /** Returns a command in the format of old servers. @param body the command without `$db` */
@@ -123,13 +123,13 @@ export function encodeMongoReply(
   reply: Pick<MongoMessage, 'requestId' | 'responseTo' | 'body' | 'isLegacy'>,
   hasMore = false,
 ): Buffer {
-  if (!reply.isLegacy) return encodeMsg(reply, hasMore ? MORE_TO_COME_FLAG : 0);
+  if (!reply.isLegacy) return encodeMongoMsg(reply, hasMore ? MORE_TO_COME_FLAG : 0);
   const prefix = Buffer.alloc(REPLY_PREFIX_BYTES);
   prefix.writeInt32LE(1, REPLY_PREFIX_BYTES - 4);
   return encodeMessage(reply, OP_REPLY_CODE, [prefix, serialize(reply.body)]);
 }
 
-function encodeMsg(content: MessageIds & { readonly body: Document }, flags: number): Buffer {
+function encodeMongoMsg(content: MessageIds & { readonly body: Document }, flags: number): Buffer {
   const prefix = Buffer.alloc(MSG_PREFIX_BYTES);
   prefix.writeInt32LE(flags, 0);
   return encodeMessage(content, OP_MSG_CODE, [prefix, serialize(content.body)]);
@@ -138,7 +138,7 @@ function encodeMsg(content: MessageIds & { readonly body: Document }, flags: num
 type MessageIds = Pick<MongoMessage, 'requestId' | 'responseTo'>;
 
 function encodeMessage({ requestId, responseTo }: MessageIds, opCode: number, parts: readonly Uint8Array[]): Buffer {
-  const header = Buffer.alloc(HEADER_BYTES);
+  const header = Buffer.alloc(MONGO_HEADER_BYTES);
   const bytes = Buffer.concat([header, ...parts]);
   for (const [at, value] of [bytes.length, requestId, responseTo, opCode].entries()) bytes.writeInt32LE(value, 4 * at);
   return bytes;

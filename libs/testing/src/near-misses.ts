@@ -8,7 +8,7 @@ type FieldValue = Scalar | undefined;
  * @param count number of documents of each kind
  * @param isSkipped returns true for a field without near misses; `which` selects one of several conditions of the field
  */
-export function generateNearMisses(
+export function generateNearlyMatchingDocuments(
   spec: CollectionSpec,
   query: Query,
   count: number,
@@ -22,15 +22,18 @@ export function generateNearMisses(
       const n = made.length;
       const fields = [...conditions].map(([field, those]): [string, unknown] => {
         const except = field === missed ? which : undefined;
-        if (!arrays.has(field)) return [field, chooseValue(those, n, except)];
+        if (!arrays.has(field)) return [field, chooseValueMeetingConditions(those, n, except)];
         // Each condition of an array field has its own element.
-        const several = those.map((one, at) => chooseValue([one], n, at === except ? 0 : undefined));
+        const several = those.map((one, at) => chooseValueMeetingConditions([one], n, at === except ? 0 : undefined));
         return [
           field,
           several.every((one) => one === undefined) ? undefined : several.filter((one) => one !== undefined),
         ];
       });
-      made.push({ id: `d${padNumber(n)}`, ...Object.fromEntries(fields.filter(([, one]) => one !== undefined)) });
+      made.push({
+        id: `d${padNumberWithZeros(n)}`,
+        ...Object.fromEntries(fields.filter(([, one]) => one !== undefined)),
+      });
     }
   };
   const makeOthers = () => {
@@ -69,7 +72,7 @@ function isAllCondition(condition: FilterCondition): condition is Extract<Filter
 /**
  * Returns a value that meets all conditions, or all except one. Different numbers produce different values if possible.
  */
-function chooseValue(conditions: readonly FilterCondition[], n: number, except?: number): FieldValue {
+function chooseValueMeetingConditions(conditions: readonly FilterCondition[], n: number, except?: number): FieldValue {
   if (except === undefined && conditions.length === 1) {
     const [only] = conditions;
     const listed = typeof only === 'object' && only !== null && 'in' in only ? only.in : [];
@@ -90,9 +93,9 @@ function chooseValue(conditions: readonly FilterCondition[], n: number, except?:
 /** Yields candidates lazily, because one of the first usually fits. */
 function* generateCandidates(conditions: readonly FilterCondition[], n: number): Iterable<FieldValue> {
   for (const condition of conditions) {
-    for (const one of listScalars(condition)) yield* generateNearbyValues(one, n);
+    for (const one of listScalarsOfCondition(condition)) yield* generateNearbyValues(one, n);
   }
-  yield `v${padNumber(n)}`;
+  yield `v${padNumberWithZeros(n)}`;
   yield n;
 }
 
@@ -105,9 +108,9 @@ function findFirstFittingValue(values: Iterable<FieldValue>, fits: (value: Field
 
 function* generateNearbyValues(one: Scalar, n: number): Iterable<FieldValue> {
   if (typeof one === 'string') {
-    yield `${one}${padNumber(n)}`;
-    yield `${one.slice(0, -1)}${padNumber(n)}`;
-    yield ` ${padNumber(n)}`;
+    yield `${one}${padNumberWithZeros(n)}`;
+    yield `${one.slice(0, -1)}${padNumberWithZeros(n)}`;
+    yield ` ${padNumberWithZeros(n)}`;
   }
   if (typeof one === 'number') {
     yield one + 1 + n;
@@ -117,12 +120,12 @@ function* generateNearbyValues(one: Scalar, n: number): Iterable<FieldValue> {
   yield one;
 }
 
-function listScalars(condition: FilterCondition): readonly Scalar[] {
+function listScalarsOfCondition(condition: FilterCondition): readonly Scalar[] {
   if (condition === null || typeof condition !== 'object') return [condition];
   return Object.values(condition as object).flat() as Scalar[];
 }
 
-function padNumber(n: number): string {
+function padNumberWithZeros(n: number): string {
   return String(n).padStart(6, '0');
 }
 
@@ -131,22 +134,22 @@ export type StoredField = Scalar | readonly Scalar[] | { readonly [member: strin
 
 /** Checks a condition. The code follows the description of the port as plainly as possible. */
 export function matchesCondition(value: StoredField | undefined, given: FilterCondition): boolean {
-  if (given === null || typeof given !== 'object') return listElements(value).includes(given);
-  if ('in' in given) return listElements(value).some((element) => given.in.includes(element));
-  if ('ne' in given) return !listElements(value).includes(given.ne);
+  if (given === null || typeof given !== 'object') return listArrayElements(value).includes(given);
+  if ('in' in given) return listArrayElements(value).some((element) => given.in.includes(element));
+  if ('ne' in given) return !listArrayElements(value).includes(given.ne);
   if ('exists' in given) return (value !== undefined) === given.exists;
   if ('all' in given) return given.all.every((one) => matchesCondition(value, one));
-  return listElements(value).some((element) =>
-    Object.entries(given).every(([bound, limit]) => limit !== undefined && isWithinBound(bound, element, limit)),
+  return listArrayElements(value).some((element) =>
+    Object.entries(given).every(([bound, limit]) => limit !== undefined && isElementWithinBound(bound, element, limit)),
   );
 }
 
-function listElements(value: StoredField | undefined): readonly Scalar[] {
+function listArrayElements(value: StoredField | undefined): readonly Scalar[] {
   if (Array.isArray(value)) return value as readonly Scalar[];
   return value === undefined || (typeof value === 'object' && value !== null) ? [] : [value as Scalar];
 }
 
-function isWithinBound(bound: string, element: Scalar, limit: Scalar): boolean {
+function isElementWithinBound(bound: string, element: Scalar, limit: Scalar): boolean {
   if (element === null || limit === null) return element === limit && bound.endsWith('e');
   if (typeof element !== typeof limit) return false;
   return { gt: element > limit, gte: element >= limit, lt: element < limit, lte: element <= limit }[bound] ?? false;

@@ -42,7 +42,7 @@ export function generateBytes(id: string, size: number): Buffer {
 }
 
 /** Splits bytes into chunks whose sizes differ from the chunk size of every engine. */
-export async function* splitIntoPieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
+export async function* splitIntoUnevenChunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 7 + 1) % 100_003) {
     yield bytes.subarray(at, at + size);
   }
@@ -70,9 +70,9 @@ export class PausedSource {
   }
 
   async *streamBytes(): AsyncGenerator<Uint8Array> {
-    yield* splitIntoPieces(this.bytes.subarray(0, this.at));
+    yield* splitIntoUnevenChunks(this.bytes.subarray(0, this.at));
     this.reach();
     await this.opened;
-    yield* splitIntoPieces(this.bytes.subarray(this.at));
+    yield* splitIntoUnevenChunks(this.bytes.subarray(this.at));
   }
 }

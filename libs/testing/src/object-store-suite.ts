@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { ObjectExists, Unavailable, type ObjectStore } from '@tracking/ports';
 import { eventually as eventuallyWithin } from './eventually.ts';
 import { MemoryMeter } from './machine.ts';
-import { readAllBytes, generateBytes, createObjectId, splitIntoPieces, PausedSource } from './object-samples.ts';
-import { type TestedAdapter, itIfSupported, CRASH_UNSUPPORTED_REASON, SINGLE_PROCESS_REASON } from './subject.ts';
+import { readAllBytes, generateBytes, createObjectId, splitIntoUnevenChunks, PausedSource } from './object-samples.ts';
+import { type TestedAdapter, testIfSupported, CRASH_UNSUPPORTED_REASON, SINGLE_PROCESS_REASON } from './subject.ts';
 
 const BYTES_PER_MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
@@ -17,8 +17,10 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
     afterAll(() => subject.close());
 
     const eventually = (attempt: () => void | Promise<void>) => eventuallyWithin(attempt, subject);
-    const put = (id: string, size: number, into = store) => into.put(id, splitIntoPieces(generateBytes(id, size)));
-    const read = async (id: string, range?: { start: number; end: number }) => readAllBytes(await store.get(id, range));
+    const put = (id: string, size: number, into = store) =>
+      into.putObject(id, splitIntoUnevenChunks(generateBytes(id, size)));
+    const read = async (id: string, range?: { start: number; end: number }) =>
+      readAllBytes(await store.getObject(id, range));
     const stored = async (period: { from?: Date; before: Date } = { before: getTomorrow() }) => {
       const ids = new Set<string>();
       for await (const id of store.listIdsStoredIn(period)) ids.add(id);
@@ -31,7 +33,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
         const id = createObjectId();
         const sha256 = createHash('sha256').update(generateBytes(id, size)).digest('hex');
         expect(await put(id, size)).toEqual({ sizeBytes: size, sha256 });
-        expect((await store.get(id))?.sizeBytes).toBe(size);
+        expect((await store.getObject(id))?.sizeBytes).toBe(size);
         expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
         store = await subject.reopen();
         expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
@@ -51,36 +53,38 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
         [size - 10, size + 10],
         [size, size + 1],
       ] as const) {
-        expect((await store.get(id, { start, end }))?.sizeBytes).toBe(size);
+        expect((await store.getObject(id, { start, end }))?.sizeBytes).toBe(size);
         expect((await read(id, { start, end })).equals(generateBytes(id, size).subarray(start, end))).toBe(true);
       }
     });
 
     it('the store returns nothing for an id that was not stored', async () => {
-      expect(await store.get(createObjectId())).toBeUndefined();
-      await store.delete(createObjectId());
+      expect(await store.getObject(createObjectId())).toBeUndefined();
+      await store.deleteObject(createObjectId());
     });
 
     it.each(['../outside', 'a/b', 'a\\b', '.', '', 'Large', 'a.part', 'a\0', 'x'.repeat(101)])(
       'the store rejects %j as an invalid object id',
       async (id) => {
-        await expect(store.put(id, splitIntoPieces(Buffer.from('x')))).rejects.toThrow(TypeError);
-        await expect(store.get(id)).rejects.toThrow(TypeError);
-        await expect(store.delete(id)).rejects.toThrow(TypeError);
+        await expect(store.putObject(id, splitIntoUnevenChunks(Buffer.from('x')))).rejects.toThrow(TypeError);
+        await expect(store.getObject(id)).rejects.toThrow(TypeError);
+        await expect(store.deleteObject(id)).rejects.toThrow(TypeError);
       },
     );
 
     it('the store never changes a stored object', async () => {
       const id = createObjectId();
       await put(id, 1_000);
-      await expect(store.put(id, splitIntoPieces(Buffer.from('other')))).rejects.toThrow(ObjectExists);
+      await expect(store.putObject(id, splitIntoUnevenChunks(Buffer.from('other')))).rejects.toThrow(ObjectExists);
       expect((await read(id)).equals(generateBytes(id, 1_000))).toBe(true);
     });
 
     it('the store accepts one of several concurrent objects with the same id', async () => {
       const id = createObjectId();
       const contents = Array.from({ length: 8 }, (_, n) => Buffer.alloc(300_000, n));
-      const outcomes = await Promise.allSettled(contents.map((content) => store.put(id, splitIntoPieces(content))));
+      const outcomes = await Promise.allSettled(
+        contents.map((content) => store.putObject(id, splitIntoUnevenChunks(content))),
+      );
       const won = outcomes.flatMap(({ status }, n) => (status === 'fulfilled' ? [contents[n]] : []));
       expect(won).toHaveLength(1);
       const refusals = outcomes.filter((one) => one.status === 'rejected' && one.reason instanceof ObjectExists);
@@ -91,9 +95,9 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
     it('the store does not return an object before it is stored completely', async () => {
       const id = createObjectId();
       const gate = new PausedSource(generateBytes(id, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
-      const putting = store.put(id, gate.streamBytes());
+      const putting = store.putObject(id, gate.streamBytes());
       await gate.reached;
-      expect(await store.get(id)).toBeUndefined();
+      expect(await store.getObject(id)).toBeUndefined();
       expect((await stored()).has(id)).toBe(false);
       await store.removeUnfinished(new Date(Date.now() - DAY_MS));
       gate.open();
@@ -106,12 +110,12 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       async (size) => {
         const id = createObjectId();
         const fault = new Error('the client disconnected during the upload');
-        async function* createFailingSource() {
-          yield* splitIntoPieces(generateBytes(id, size));
+        async function* createFailingByteSource() {
+          yield* splitIntoUnevenChunks(generateBytes(id, size));
           throw fault;
         }
-        await expect(store.put(id, createFailingSource())).rejects.toBe(fault);
-        expect(await store.get(id)).toBeUndefined();
+        await expect(store.putObject(id, createFailingByteSource())).rejects.toBe(fault);
+        expect(await store.getObject(id)).toBeUndefined();
         expect((await stored()).has(id)).toBe(false);
         await put(id, size);
         expect((await read(id)).equals(generateBytes(id, size))).toBe(true);
@@ -128,10 +132,10 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
     it('a slow reader or a slow source does not delay other objects', async () => {
       const [slow, quick, slowlyPut] = [createObjectId(), createObjectId(), createObjectId()];
       await put(slow, 3 * BYTES_PER_MIB);
-      const reader = (await store.get(slow))?.bytes[Symbol.asyncIterator]();
+      const reader = (await store.getObject(slow))?.bytes[Symbol.asyncIterator]();
       const first = await reader?.next();
       const gate = new PausedSource(generateBytes(slowlyPut, BYTES_PER_MIB), 1);
-      const putting = store.put(slowlyPut, gate.streamBytes());
+      const putting = store.putObject(slowlyPut, gate.streamBytes());
       await gate.reached;
       await Promise.all(Array.from({ length: 20 }, () => put(createObjectId(), 100_000)));
       await put(quick, 100_000);
@@ -146,23 +150,23 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
     it('the store allows a reader to stop before the end of an object', async () => {
       const id = createObjectId();
       await put(id, BYTES_PER_MIB);
-      for await (const bytes of (await store.get(id))?.bytes ?? []) {
+      for await (const bytes of (await store.getObject(id))?.bytes ?? []) {
         expect(bytes.length).toBeGreaterThan(0);
         break;
       }
-      await store.delete(id);
-      expect(await store.get(id)).toBeUndefined();
+      await store.deleteObject(id);
+      expect(await store.getObject(id)).toBeUndefined();
     });
 
     it('the store does not return deleted objects, immediately and after a restart', async () => {
       const [gone, stays] = [createObjectId(), createObjectId()];
       await put(gone, 600_000);
       await put(stays, 600_000);
-      await store.delete(gone);
-      await store.delete(gone);
-      expect(await store.get(gone)).toBeUndefined();
+      await store.deleteObject(gone);
+      await store.deleteObject(gone);
+      expect(await store.getObject(gone)).toBeUndefined();
       store = await subject.reopen();
-      expect(await store.get(gone)).toBeUndefined();
+      expect(await store.getObject(gone)).toBeUndefined();
       const ids = await stored();
       expect([ids.has(gone), ids.has(stays)]).toEqual([false, true]);
     });
@@ -170,10 +174,10 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
     it('the store gives the reader of a deleted object the remaining bytes or an error', async () => {
       const id = createObjectId();
       await put(id, 3 * BYTES_PER_MIB);
-      const content = await store.get(id);
+      const content = await store.getObject(id);
       const reader = content?.bytes[Symbol.asyncIterator]();
       const first = await reader?.next();
-      await store.delete(id);
+      await store.deleteObject(id);
       const rest = async () => {
         const parts = [first?.value as Uint8Array];
         for (let next = await reader?.next(); next && !next.done; next = await reader?.next()) parts.push(next.value);
@@ -198,7 +202,8 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       expect(await has({ from: new Date(from.getTime() - minute), before: later })).toBe(12);
       expect(await has({ before: new Date(from.getTime() - minute) })).toBe(0);
       expect(await has({ from: new Date(Date.now() + minute), before: later })).toBe(0);
-      for await (const id of store.listIdsStoredIn({ before: later })) if (ids.includes(id)) await store.delete(id);
+      for await (const id of store.listIdsStoredIn({ before: later }))
+        if (ids.includes(id)) await store.deleteObject(id);
       expect(await has({ before: later })).toBe(0);
     });
 
@@ -209,21 +214,21 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       expect((await read(id)).equals(generateBytes(id, 300_000))).toBe(true);
     });
 
-    itIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
+    testIfSupported(subject.openSecond !== undefined, SINGLE_PROCESS_REASON)(
       'other processes can read stored objects',
       async () => {
         const other = await subject.openSecond?.();
         const [id, contested] = [createObjectId(), createObjectId()];
         await put(id, 300_000);
-        expect((await readAllBytes(await other?.get(id))).equals(generateBytes(id, 300_000))).toBe(true);
+        expect((await readAllBytes(await other?.getObject(id))).equals(generateBytes(id, 300_000))).toBe(true);
         const puts = [store, other].map((one) => put(contested, 300_000, one));
         expect((await Promise.allSettled(puts)).filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-        await other?.delete(id);
-        expect(await store.get(id)).toBeUndefined();
+        await other?.deleteObject(id);
+        expect(await store.getObject(id)).toBeUndefined();
       },
     );
 
-    itIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
+    testIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
       'has every acknowledged object after a crash, complete, and no partial ones',
       async () => {
         const sizes = new Map<string, number>();
@@ -241,7 +246,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
         };
         const unfinished = createObjectId();
         const gate = new PausedSource(generateBytes(unfinished, 2 * BYTES_PER_MIB), BYTES_PER_MIB);
-        const caught = store.put(unfinished, gate.streamBytes()).catch(() => undefined);
+        const caught = store.putObject(unfinished, gate.streamBytes()).catch(() => undefined);
         await gate.reached;
         const putting = Array.from({ length: 6 }, () => putForever(store));
         await eventually(() => expect(acknowledged.length).toBeGreaterThan(20));
@@ -252,7 +257,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
         await Promise.all([caught, ...putting]);
         if (crashed) store = crashed;
 
-        expect(await store.get(unfinished)).toBeUndefined();
+        expect(await store.getObject(unfinished)).toBeUndefined();
         for (const removed of [false, true]) {
           if (removed) await store.removeUnfinished(getTomorrow());
           const ids = await stored();
@@ -283,7 +288,7 @@ export function testObjectStoreMemory(name: string, subject: TestedAdapter<Objec
       const id = createObjectId();
       const memory = new MemoryMeter('buffers');
       const sent = createHash('sha256');
-      async function* createLargeSource() {
+      async function* createLargeByteSource() {
         for (let at = 0; at < 25 * 16; at += 1) {
           const bytes = Buffer.alloc(BYTES_PER_MIB / 16, at);
           sent.update(bytes);
@@ -291,11 +296,11 @@ export function testObjectStoreMemory(name: string, subject: TestedAdapter<Objec
           yield bytes;
         }
       }
-      const { sizeBytes, sha256 } = await store.put(id, createLargeSource());
+      const { sizeBytes, sha256 } = await store.putObject(id, createLargeByteSource());
       expect([sizeBytes, sha256]).toEqual([25 * BYTES_PER_MIB, sent.digest('hex')]);
       const received = createHash('sha256');
       let size = 0;
-      for await (const bytes of (await store.get(id))?.bytes ?? []) {
+      for await (const bytes of (await store.getObject(id))?.bytes ?? []) {
         received.update(bytes);
         if (Math.floor(size / (8 * BYTES_PER_MIB)) !== Math.floor((size += bytes.length) / (8 * BYTES_PER_MIB)))
           memory.sampleMemory();

@@ -104,11 +104,11 @@ export class ProxiedMongoConnection {
     if (isMongoHello(body) && 'topologyVersion' in body) return void this.streamHello(message);
     const refusal = set.refuseCommand(member, body);
     if (refusal !== undefined) return void this.sendReply(message, refusal);
-    if (isMongoRead(body) && seesNothing(body)) return void this.sendReply(message, createEmptyResult(body));
+    if (isMongoRead(body) && seesNothing(body)) return void this.sendReply(message, createEmptyMongoReply(body));
     const fault = isMongoWrite(body) ? takeWriteFault() : undefined;
     if (fault === 'refused') return void this.sendReply(message, set.refuseWriteOnce(body));
     this.forwarded.set(message.requestId, { command: body, fault });
-    this.engine.write(isMongoHello(body) ? replaceMongoBody(message, removeCompression(body)) : message.bytes);
+    this.engine.write(isMongoHello(body) ? replaceMongoBody(message, removeCompressionFromHello(body)) : message.bytes);
   }
 
   private returnReply(message: MongoMessage): void {
@@ -167,11 +167,11 @@ export class ProxiedMongoConnection {
 }
 
 /** The proxy does not read compressed messages. */
-function removeCompression({ compression: _, ...command }: Document): Document {
+function removeCompressionFromHello({ compression: _, ...command }: Document): Document {
   return command;
 }
 
-function createEmptyResult(command: Document): Document {
+function createEmptyMongoReply(command: Document): Document {
   const name = readMongoCommandName(command);
   const ns = `${String(command['$db'])}.${String(command[name])}`;
   return name === 'count' ? { n: 0, ok: 1 } : { cursor: { firstBatch: [], id: 0, ns }, ok: 1 };

@@ -55,7 +55,7 @@ export async function startReceiver(behaviour: RawBehaviour, options: ReceiverOp
   const serve = (socket: Socket) => {
     connections += 1;
     const connection = connections;
-    readRequests(socket, (request) => {
+    readHttpRequests(socket, (request) => {
       const received = { ...request, connection };
       requests.push(received);
       present(socket, received);
@@ -103,7 +103,7 @@ export async function startReceiver(behaviour: RawBehaviour, options: ReceiverOp
 }
 
 /** Reads requests with a `Content-Length`, as this platform sends them. One connection can have several requests. */
-function readRequests(socket: Socket, onRequest: (request: Omit<ReceivedRequest, 'connection'>) => void): void {
+function readHttpRequests(socket: Socket, onRequest: (request: Omit<ReceivedRequest, 'connection'>) => void): void {
   let unread = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {
     unread = Buffer.concat([unread, chunk]);

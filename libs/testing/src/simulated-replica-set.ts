@@ -4,7 +4,7 @@ import { readMongoCommandName } from './mongo-wire.ts';
 
 const NOT_WRITABLE_PRIMARY_CODE = { code: 10_107, codeName: 'NotWritablePrimary' };
 const NOT_PRIMARY_NO_SECONDARY_OK_CODE = { code: 13_435, codeName: 'NotPrimaryNoSecondaryOk' };
-const INTERRUPTED_CODE = { code: 11_602, codeName: 'InterruptedDueToReplStateChange' };
+const INTERRUPTED_BY_ELECTION_ERROR = { code: 11_602, codeName: 'InterruptedDueToReplStateChange' };
 /** Commands that only the primary performs. */
 const WRITE_COMMANDS: ReadonlySet<string> = new Set([
   ...['insert', 'update', 'delete', 'findAndModify', 'create', 'createIndexes'],
@@ -92,11 +92,11 @@ export class SimulatedReplicaSet {
   interruptWrite(command: Document, reply: Document): Document {
     const { primary } = this;
     this.changePrimary(undefined);
-    const writeConcernError = { ...INTERRUPTED_CODE, errmsg: 'operation was interrupted' };
+    const writeConcernError = { ...INTERRUPTED_BY_ELECTION_ERROR, errmsg: 'operation was interrupted' };
     const interrupted = {
       ...reply,
       writeConcernError,
-      ...retryLabel(command),
+      ...createRetryableErrorLabel(command),
       topologyVersion: this.topologyVersion(),
     };
     this.changePrimary(primary);
@@ -105,7 +105,7 @@ export class SimulatedReplicaSet {
 
   private createRefusal(command: Document, error: { readonly code: number; readonly codeName: string }): Document {
     const topologyVersion = this.topologyVersion();
-    return { ok: 0, errmsg: 'not primary', ...error, ...retryLabel(command), topologyVersion };
+    return { ok: 0, errmsg: 'not primary', ...error, ...createRetryableErrorLabel(command), topologyVersion };
   }
 
   private topologyVersion(): Document {
@@ -114,6 +114,6 @@ export class SimulatedReplicaSet {
 }
 
 /** The server labels errors of retryable writes, which have a transaction number. */
-function retryLabel(command: Document): Document {
+function createRetryableErrorLabel(command: Document): Document {
   return 'txnNumber' in command ? { errorLabels: ['RetryableWriteError'] } : {};
 }

@@ -23,7 +23,7 @@ export interface TestedAdapter<P> {
  * Declares a test of an optional ability, with the parameters of `it`. If the subject lacks the ability, the test is
  * reported as skipped, with the reason.
  */
-export function itIfSupported(isSupported: boolean, reason: string) {
+export function testIfSupported(isSupported: boolean, reason: string) {
   return (title: string, test: () => Promise<void>, timeoutMs?: number): void => {
     if (isSupported) it(title, test, timeoutMs);
     else it.skip(`${title} [not tested: ${reason}]`, test);
@@ -40,7 +40,7 @@ export const IS_SOAK_RUN = process.env['SOAK'] === 'true';
  * Declares a test that runs only in `npm run soak`, because shorter tests cover the same behaviour. In other runs, the
  * test is reported as skipped.
  */
-export const itInSoak = itIfSupported(IS_SOAK_RUN, 'this test runs only in npm run soak');
+export const itInSoak = testIfSupported(IS_SOAK_RUN, 'this test runs only in npm run soak');
 
 /**
  * Returns the number of rounds of a property test: `all` in `npm run soak` and with `PROPERTY_ROUNDS=all`; otherwise
@@ -64,7 +64,7 @@ export function createPropertyOptions(all: number, few?: number): { readonly num
  * Returns the operations with requests and responses converted to JSON and back, as between processes; undefined stays
  * undefined.
  */
-export function passThroughJson<T extends object>(operations: T): T {
+export function passOperationsThroughJson<T extends object>(operations: T): T {
   const pass = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
   return new Proxy(operations, {
     get(target, name) {
@@ -72,7 +72,7 @@ export function passThroughJson<T extends object>(operations: T): T {
       if (typeof member === 'function') {
         return async (request?: unknown) => pass(await (member.call(target, pass(request)) as Promise<unknown>));
       }
-      return typeof member === 'object' && member !== null ? passThroughJson(member) : member;
+      return typeof member === 'object' && member !== null ? passOperationsThroughJson(member) : member;
     },
   });
 }

@@ -1,13 +1,15 @@
 import { DEFAULT_RULE_SETTINGS, DOCUMENT_TYPES, TRANSPORT_MODES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
-import { patchSettings } from './merge-patch.ts';
-import { NO_SET_VALUES, pickSetValues, computeEffectiveSettings } from './settings-document.ts';
+import { applySettingsPatch } from './merge-patch.ts';
+import { NO_CHANGED_SETTINGS, pickValuesThatDifferFromDefault, computeEffectiveSettings } from './settings-document.ts';
 
-const patchedDefaults = (patch: JsonObject) => patchSettings(DEFAULT_RULE_SETTINGS, patch);
+const patchedDefaults = (patch: JsonObject) => applySettingsPatch(DEFAULT_RULE_SETTINGS, patch);
 const faults = (patch: JsonObject) => patchedDefaults(patch).faults.map(({ param, code }) => `${param} ${code}`);
 /** Returns the settings after applying the patches in order. */
 const set = (...patches: readonly JsonObject[]) =>
-  pickSetValues(patches.reduce((values, patch) => patchSettings(values, patch).values, DEFAULT_RULE_SETTINGS));
+  pickValuesThatDifferFromDefault(
+    patches.reduce((values, patch) => applySettingsPatch(values, patch).values, DEFAULT_RULE_SETTINGS),
+  );
 const exception = (type: string, fields: JsonValue): JsonObject => ({ exceptions: { [type]: fields } });
 
 describe('a merge patch of settings', () => {
@@ -34,15 +36,15 @@ describe('a merge patch of settings', () => {
   });
 
   it('stores only values that differ from the defaults', () => {
-    expect(set({})).toEqual(NO_SET_VALUES);
+    expect(set({})).toEqual(NO_CHANGED_SETTINGS);
     const everything = { ...DEFAULT_RULE_SETTINGS } as unknown as JsonObject;
-    expect(set(everything)).toEqual(NO_SET_VALUES);
+    expect(set(everything)).toEqual(NO_CHANGED_SETTINGS);
     expect(set(exception('eta_slip', { by_mode: { air: 6, road: 4 } }))).toEqual({
       exceptions: { eta_slip: { by_mode: { air: 6 } } },
       required_documents: {},
     });
     const some = set(exception('demurrage_risk', { before_hours: 72 }), { required_documents: { air: ['photo'] } });
-    expect(pickSetValues(computeEffectiveSettings(some))).toEqual(some);
+    expect(pickValuesThatDifferFromDefault(computeEffectiveSettings(some))).toEqual(some);
   });
 
   it.each<[string, JsonObject]>([
@@ -58,7 +60,7 @@ describe('a merge patch of settings', () => {
     ['all types', { exceptions: null }],
   ])('restores the default of %s with null', (_what, patch) => {
     const changes = { enabled: false, after_hours: 48, by_mode: { air: 8 }, severity: 'low' };
-    expect(set(exception('eta_slip', changes), patch)).toEqual(NO_SET_VALUES);
+    expect(set(exception('eta_slip', changes), patch)).toEqual(NO_CHANGED_SETTINGS);
   });
 
   it('restores the documents of a mode, or of all modes, with null', () => {
@@ -70,7 +72,7 @@ describe('a merge patch of settings', () => {
 
   it('removes the hours of a mode without a default with null', () => {
     const before = exception('arrival_overdue', { by_mode: { rail: 24 } });
-    expect(set(before, exception('arrival_overdue', { by_mode: { rail: null } }))).toEqual(NO_SET_VALUES);
+    expect(set(before, exception('arrival_overdue', { by_mode: { rail: null } }))).toEqual(NO_CHANGED_SETTINGS);
   });
 
   it('accepts enumeration values in any case, and stores each document once', () => {
@@ -146,7 +148,7 @@ describe('a merge patch of settings', () => {
   });
 
   it('ignores unknown fields', () => {
-    expect(set({ colour: 'red', exceptions: { eta_slip: { colour: 'red' } } })).toEqual(NO_SET_VALUES);
+    expect(set({ colour: 'red', exceptions: { eta_slip: { colour: 'red' } } })).toEqual(NO_CHANGED_SETTINGS);
   });
 });
 

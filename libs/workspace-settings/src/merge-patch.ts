@@ -35,12 +35,12 @@ interface PatchedSettings {
  * Changes settings by a JSON merge patch (RFC 7396). Omitted settings keep their values. Null restores the default of a
  * value or of all values in an object. Unknown fields are ignored.
  */
-export function patchSettings(values: RuleSettings, patch: JsonObject): PatchedSettings {
+export function applySettingsPatch(values: RuleSettings, patch: JsonObject): PatchedSettings {
   const faults: FieldError[] = [];
   const fail: Fail = (param, code, message) => {
     if (faults.length < MAX_REPORTED_FAULTS) faults.push({ param, code, message });
   };
-  const exceptions = mergeMembers(values.exceptions, patch['exceptions'], {
+  const exceptions = mergeMembersOfObject(values.exceptions, patch['exceptions'], {
     param: 'exceptions',
     names: AUTOMATIC_EXCEPTION_TYPES,
     unknown: 'Is not an exception type that opens automatically. Allowed:',
@@ -53,7 +53,7 @@ export function patchSettings(values: RuleSettings, patch: JsonObject): PatchedS
       }),
     fail,
   });
-  const required_documents = mergeMembers(values.required_documents, patch['required_documents'], {
+  const required_documents = mergeMembersOfObject(values.required_documents, patch['required_documents'], {
     param: 'required_documents',
     names: TRANSPORT_MODES,
     unknown: 'Is not a transport mode. Allowed:',
@@ -76,7 +76,7 @@ interface MemberReaders<Name extends string, Value> {
 }
 
 /** Applies a merge patch to an object whose members all have the same type. */
-function mergeMembers<Name extends string, Value>(
+function mergeMembersOfObject<Name extends string, Value>(
   now: Readonly<Partial<Record<Name, Value>>>,
   patch: JsonValue | undefined,
   { param, names, unknown, defaults, read, fail }: MemberReaders<Name, Value>,
@@ -129,14 +129,14 @@ function readExceptionSettings(
     take(field, (sent, path) =>
       defaults[field] === null
         ? fail(path, 'invalid_value', `Is not supported for this exception type, which has no ${field}.`)
-        : readHours(sent, path, fail),
+        : readHoursValue(sent, path, fail),
     );
   return {
     enabled: take('enabled', (sent, path) =>
       typeof sent === 'boolean' ? sent : fail(path, 'invalid_type', 'Must be true or false.'),
     ),
     after_hours: hours('after_hours'),
-    by_mode: mergeMembers(now.by_mode, value['by_mode'], {
+    by_mode: mergeMembersOfObject(now.by_mode, value['by_mode'], {
       param: `${param}.by_mode`,
       names: TRANSPORT_MODES,
       unknown: 'Is not a transport mode. Allowed:',
@@ -144,15 +144,15 @@ function readExceptionSettings(
       read: (sent, path) =>
         defaults.after_hours === null
           ? fail(path, 'invalid_value', 'Is not supported for this exception type, which has no after_hours.')
-          : readHours(sent, path, fail),
+          : readHoursValue(sent, path, fail),
       fail,
     }),
     before_hours: hours('before_hours'),
-    severity: take('severity', (sent, path) => readOneOf(SEVERITIES, sent, path, fail)),
+    severity: take('severity', (sent, path) => readEnumValue(SEVERITIES, sent, path, fail)),
   };
 }
 
-function readHours(value: JsonValue, param: string, fail: Fail): number | undefined {
+function readHoursValue(value: JsonValue, param: string, fail: Fail): number | undefined {
   if (typeof value !== 'number') return fail(param, 'invalid_type', 'Must be a number of hours.');
   return value > 0 && value <= MAX_SETTING_HOURS
     ? value
@@ -162,13 +162,13 @@ function readHours(value: JsonValue, param: string, fail: Fail): number | undefi
 function readDocumentTypes(value: JsonValue, param: string, fail: Fail): readonly DocumentType[] | undefined {
   if (!Array.isArray(value)) return fail(param, 'invalid_type', 'Must be an array of document types.');
   const types = (value as readonly JsonValue[]).map((type, index) =>
-    readOneOf(DOCUMENT_TYPES, type, `${param}[${index}]`, fail),
+    readEnumValue(DOCUMENT_TYPES, type, `${param}[${index}]`, fail),
   );
   return [...new Set(types.filter((type) => type !== undefined))];
 }
 
 /** Finds the value in the list, ignoring case. */
-function readOneOf<One extends string>(
+function readEnumValue<One extends string>(
   all: readonly One[],
   value: JsonValue,
   param: string,

@@ -22,7 +22,8 @@ afterEach(async () => {
   await folder.remove();
 });
 
-const open = (documentStore: DocumentStore = engine.documentStore) => SettingsOfWorkspaces.open({ documentStore });
+const open = (documentStore: DocumentStore = engine.documentStore) =>
+  SettingsOfWorkspaces.openWorkspaceSettings({ documentStore });
 const slower = (after_hours: number): JsonObject => ({ exceptions: { eta_slip: { after_hours } } });
 let commands = 0;
 const change = (settings: SettingsOfWorkspaces, patch: JsonObject, workspace_id = 'wsp_1') =>

@@ -3,7 +3,7 @@ import type { Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import {
   type CheckedRules,
-  NO_SET_VALUES,
+  NO_CHANGED_SETTINGS,
   type SettingsDocument,
   type SettingsDocuments,
   type StoredSettings,
@@ -52,7 +52,7 @@ export class RecheckStore {
       ...(after !== undefined && { after: [after] }),
       limit,
     });
-    return found.flatMap((document) => toRecheck(document) ?? []);
+    return found.flatMap((document) => createRecheckOfSettings(document) ?? []);
   }
 
   /**
@@ -110,11 +110,11 @@ export class RecheckStore {
       },
     };
     const isStored = await this.documents.replace(advanced, { version, recheck_step: step });
-    return isStored ? toRecheck(advanced) : undefined;
+    return isStored ? createRecheckOfSettings(advanced) : undefined;
   }
 }
 
-function toRecheck({ id, version, recheck, recheck_step }: SettingsDocument): Recheck | undefined {
+function createRecheckOfSettings({ id, version, recheck, recheck_step }: SettingsDocument): Recheck | undefined {
   if (recheck === undefined || recheck_step === undefined) return undefined;
   const { state, after, checked } = recheck;
   return { workspace_id: id, version, step: recheck_step, isRunning: state !== 'pending', after, checked };
@@ -123,7 +123,12 @@ function toRecheck({ id, version, recheck, recheck_step }: SettingsDocument): Re
 const CHECKED_RULES_ID = 'rules';
 
 /** Document for a workspace that has never changed a setting. */
-export const INITIAL_SETTINGS: StoredSettings = { ...NO_SET_VALUES, version: 1, updated_at: null, updated_by: null };
+export const INITIAL_SETTINGS: StoredSettings = {
+  ...NO_CHANGED_SETTINGS,
+  version: 1,
+  updated_at: null,
+  updated_by: null,
+};
 
 function createInitialSettings(id: string): Omit<SettingsDocument, keyof typeof REQUESTED_RECHECK> {
   return { id, ...INITIAL_SETTINGS, changed_by: '', before: INITIAL_SETTINGS };

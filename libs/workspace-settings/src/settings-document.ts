@@ -59,12 +59,12 @@ export const REQUESTED_RECHECK: Required<StoredRecheck> = {
 /** Settings of a workspace without derived fields. */
 export type DecidedSettings = Omit<WorkspaceSettings, 'recheck'>;
 
-export function toDecidedSettings({ version, updated_at, updated_by, ...set }: StoredSettings): DecidedSettings {
+export function createDecidedSettings({ version, updated_at, updated_by, ...set }: StoredSettings): DecidedSettings {
   return { ...computeEffectiveSettings(set), version, updated_at, updated_by };
 }
 
 export function toWorkspaceSettings(stored: StoredSettings & StoredRecheck): WorkspaceSettings {
-  return { ...toDecidedSettings(stored), recheck: toSettingsRecheck(stored) };
+  return { ...createDecidedSettings(stored), recheck: toSettingsRecheck(stored) };
 }
 
 function toSettingsRecheck({ recheck }: StoredRecheck): SettingsRecheck | null {
@@ -82,20 +82,23 @@ export interface SetValues {
   readonly required_documents: Readonly<Partial<Record<Mode, readonly DocumentType[]>>>;
 }
 
-export const NO_SET_VALUES: SetValues = { exceptions: {}, required_documents: {} };
+export const NO_CHANGED_SETTINGS: SetValues = { exceptions: {}, required_documents: {} };
 
 /** Returns the effective settings: the changed values and the defaults of all other values. */
 export function computeEffectiveSettings({ exceptions, required_documents }: SetValues): RuleSettings {
   return {
-    exceptions: sortByName(AUTOMATIC_EXCEPTION_TYPES, (type) => mergeWithDefaults(type, exceptions[type] ?? {})),
-    required_documents: sortByName(TRANSPORT_MODES, (mode) => required_documents[mode] ?? []),
+    exceptions: sortValuesByName(AUTOMATIC_EXCEPTION_TYPES, (type) =>
+      mergeSettingsWithDefaults(type, exceptions[type] ?? {}),
+    ),
+    required_documents: sortValuesByName(TRANSPORT_MODES, (mode) => required_documents[mode] ?? []),
   };
 }
 
 /** Returns the changed values of effective settings: the inverse of {@link computeEffectiveSettings}. */
-export function pickSetValues({ exceptions, required_documents }: RuleSettings): SetValues {
+export function pickValuesThatDifferFromDefault({ exceptions, required_documents }: RuleSettings): SetValues {
   const differing = AUTOMATIC_EXCEPTION_TYPES.map(
-    (type) => [type, pickDifferences(exceptions[type], DEFAULT_RULE_SETTINGS.exceptions[type])] as const,
+    (type) =>
+      [type, pickSettingsDifferentFromDefaults(exceptions[type], DEFAULT_RULE_SETTINGS.exceptions[type])] as const,
   );
   return {
     exceptions: Object.fromEntries(differing.filter(([, fields]) => Object.keys(fields).length > 0)),
@@ -108,12 +111,15 @@ export function pickSetValues({ exceptions, required_documents }: RuleSettings):
   };
 }
 
-function mergeWithDefaults(type: AutomaticExceptionType, set: Partial<ExceptionSettings>): ExceptionSettings {
+function mergeSettingsWithDefaults(type: AutomaticExceptionType, set: Partial<ExceptionSettings>): ExceptionSettings {
   const defaults: ExceptionSettings = DEFAULT_EXCEPTION_SETTINGS[type];
-  return { ...defaults, ...set, by_mode: sortByMode({ ...defaults.by_mode, ...set.by_mode }) };
+  return { ...defaults, ...set, by_mode: sortSettingsByMode({ ...defaults.by_mode, ...set.by_mode }) };
 }
 
-function pickDifferences(settings: ExceptionSettings, defaults: ExceptionSettings): Partial<ExceptionSettings> {
+function pickSettingsDifferentFromDefaults(
+  settings: ExceptionSettings,
+  defaults: ExceptionSettings,
+): Partial<ExceptionSettings> {
   const { by_mode, ...plain } = settings;
   const modes = Object.entries(by_mode).filter(([mode, hours]) => hours !== defaults.by_mode[mode as Mode]);
   const fields = Object.entries(plain).filter(([name, value]) => value !== defaults[name as keyof typeof plain]);
@@ -121,13 +127,13 @@ function pickDifferences(settings: ExceptionSettings, defaults: ExceptionSetting
 }
 
 /** Sorts members in the order of {@link TRANSPORT_MODES}. */
-function sortByMode(by_mode: ExceptionSettings['by_mode']): ExceptionSettings['by_mode'] {
+function sortSettingsByMode(by_mode: ExceptionSettings['by_mode']): ExceptionSettings['by_mode'] {
   return Object.fromEntries(
     TRANSPORT_MODES.flatMap((mode) => (by_mode[mode] === undefined ? [] : [[mode, by_mode[mode]]])),
   );
 }
 
-function sortByName<Name extends string, Value>(
+function sortValuesByName<Name extends string, Value>(
   names: readonly Name[],
   value: (name: Name) => Value,
 ): Readonly<Record<Name, Value>> {

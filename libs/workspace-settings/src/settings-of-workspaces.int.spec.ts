@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 const replica = (documentStore: DocumentStore = engine.documentStore) =>
-  SettingsOfWorkspaces.open({ documentStore, elapsed: () => now });
+  SettingsOfWorkspaces.openWorkspaceSettings({ documentStore, elapsed: () => now });
 const command = (id: string, patch: JsonObject, more: object = {}) => ({
   id,
   at: AT,

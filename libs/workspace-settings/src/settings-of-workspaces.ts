@@ -2,18 +2,18 @@ import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import type { Actor, JsonObject, Timestamp, WorkspaceSettings } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
 import { RecentLookUps, retryConflicts } from '@tracking/resilience';
-import { patchSettings } from './merge-patch.ts';
+import { applySettingsPatch } from './merge-patch.ts';
 import { INITIAL_SETTINGS, RecheckStore } from './rechecks.ts';
 import {
   CHECKED_RULES,
   type CheckedRules,
-  toDecidedSettings,
+  createDecidedSettings,
   type DecidedSettings,
   SETTINGS_DOCUMENTS,
   type SettingsDocument,
   type SettingsDocuments,
   type SetValues,
-  pickSetValues,
+  pickValuesThatDifferFromDefault,
   type StoredSettings,
   REQUESTED_RECHECK,
   computeEffectiveSettings,
@@ -60,7 +60,7 @@ export class SettingsOfWorkspaces {
     this.#recent = new RecentLookUps({ ...(elapsed && { elapsed }) });
   }
 
-  static async open({ documentStore, elapsed }: SettingsOptions): Promise<SettingsOfWorkspaces> {
+  static async openWorkspaceSettings({ documentStore, elapsed }: SettingsOptions): Promise<SettingsOfWorkspaces> {
     const documents = await documentStore.collection<SettingsDocument>(SETTINGS_DOCUMENTS);
     const checkedRules = await documentStore.collection<CheckedRules>(CHECKED_RULES);
     return new SettingsOfWorkspaces(documents, new RecheckStore(documents, checkedRules), elapsed);
@@ -89,12 +89,12 @@ export class SettingsOfWorkspaces {
     return retryConflicts(this.documents, `the settings of ${workspace_id}`, async () => {
       const found = await this.documents.get(workspace_id);
       if (found?.changed_by === id) {
-        return { before: toDecidedSettings(found.before), after: toWorkspaceSettings(found) };
+        return { before: createDecidedSettings(found.before), after: toWorkspaceSettings(found) };
       }
       const before = pickStoredFields(found ?? INITIAL_SETTINGS);
-      const set = applyChange(before, command);
+      const set = applySettingsChange(before, command);
       if (set === undefined) {
-        return { before: toDecidedSettings(before), after: toWorkspaceSettings(found ?? INITIAL_SETTINGS) };
+        return { before: createDecidedSettings(before), after: toWorkspaceSettings(found ?? INITIAL_SETTINGS) };
       }
       const document: SettingsDocument = {
         id: workspace_id,
@@ -108,7 +108,7 @@ export class SettingsOfWorkspaces {
       };
       if (!(await this.#writeDocument(document, found?.version))) return undefined;
       this.#recent.forgetKey(workspace_id);
-      return { before: toDecidedSettings(before), after: toWorkspaceSettings(document) };
+      return { before: createDecidedSettings(before), after: toWorkspaceSettings(document) };
     });
   }
 
@@ -123,12 +123,17 @@ export class SettingsOfWorkspaces {
 }
 
 /** Returns the changed values to store; undefined if the patch changes nothing. @throws DomainError */
-function applyChange(before: StoredSettings, { patch, if_match }: ChangeSettingsRequest): SetValues | undefined {
-  const { values, faults } = patchSettings(computeEffectiveSettings(before), patch);
+function applySettingsChange(
+  before: StoredSettings,
+  { patch, if_match }: ChangeSettingsRequest,
+): SetValues | undefined {
+  const { values, faults } = applySettingsPatch(computeEffectiveSettings(before), patch);
   if (faults.length > 0) throw new DomainError('validation_failed', 'The settings are not valid.', faults);
   if (if_match !== undefined && !if_match.includes(before.version)) throw new PreconditionFailed(before.version);
-  const set = pickSetValues(values);
-  return JSON.stringify(set) === JSON.stringify(pickSetValues(computeEffectiveSettings(before))) ? undefined : set;
+  const set = pickValuesThatDifferFromDefault(values);
+  return JSON.stringify(set) === JSON.stringify(pickValuesThatDifferFromDefault(computeEffectiveSettings(before)))
+    ? undefined
+    : set;
 }
 
 function pickStoredFields({

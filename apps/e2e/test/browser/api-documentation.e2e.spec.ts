@@ -28,7 +28,7 @@ describeInBrowser('the API documentation', () => {
       expect(await execute(page, 'listShipments')).toBe('200');
       expect(await execute(page, 'upsertShipment')).toBe('201');
       expect(window.complaints).toEqual([]);
-      await window.close();
+      await window.closeWindow();
     },
     // The page renders all operations again after each click, which takes seconds on a busy machine.
     scaleTimeout(180_000),

@@ -15,8 +15,8 @@ export function describeInBrowser(name: string, tests: () => void): void {
 /** Folder for screenshots of pages. If it is not set, no screenshots are taken. */
 const { SCREENSHOTS } = process.env;
 
-export const WIDE_WINDOW = { width: 1400, height: 900 };
-export const NARROW_WINDOW = { width: 390, height: 844 };
+export const WIDE_WINDOW_SIZE = { width: 1400, height: 900 };
+export const NARROW_WINDOW_SIZE = { width: 390, height: 844 };
 
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
@@ -52,7 +52,7 @@ export class BrowserWindow {
     browser: Browser,
     subject: SystemUnderTest,
     person?: SignedInUser,
-    viewport = WIDE_WINDOW,
+    viewport = WIDE_WINDOW_SIZE,
     timezoneId = 'Europe/Amsterdam',
   ): Promise<BrowserWindow> {
     const [base = ''] = subject.urls;
@@ -113,7 +113,7 @@ export class BrowserWindow {
     await this.page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
   }
 
-  close(): Promise<void> {
+  closeWindow(): Promise<void> {
     return this.context.close();
   }
 }

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { acceptInvitation, generateEmail, createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { NARROW_WINDOW, BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { NARROW_WINDOW_SIZE, BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
 
 const TYPES = ['cargo_damage', 'shortage', 'seal_broken', 'lost', 'freight_hold', 'terminal_hold'] as const;
 
@@ -67,7 +67,7 @@ describeInBrowser('the exceptions queue', () => {
     const note = 'All is found again';
     expect(await get(broken)).toMatchObject({ status: 'resolved', resolution: { code: 'fixed', note } });
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('can be used with the keyboard only', async () => {
@@ -97,7 +97,7 @@ describeInBrowser('the exceptions queue', () => {
     expect(await get(first)).toMatchObject({ status: 'acknowledged', assignee: null });
     expect(await get(second)).toMatchObject({ status: 'resolved', assignee: admin.email });
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('updates rows in place, and counts new exceptions instead of moving rows', async () => {
@@ -116,7 +116,7 @@ describeInBrowser('the exceptions queue', () => {
     await page.getByRole('link', { name: 'Newer one' }).waitFor();
     await page.getByRole('button', { name: /Show \d+ new/ }).waitFor({ state: 'detached' });
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('still names the shipments of rows that were out of view for a long time', async () => {
@@ -151,7 +151,7 @@ describeInBrowser('the exceptions queue', () => {
       .getByText(/^LONG-/)
       .waitFor();
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('reports that it may be outdated if severities changed without the event stream', async () => {
@@ -186,7 +186,7 @@ describeInBrowser('the exceptions queue', () => {
     await scrollTo(0);
     await page.getByRole('link', { name: 'Graver' }).waitFor();
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('is read-only for users without write permission', async () => {
@@ -194,7 +194,7 @@ describeInBrowser('the exceptions queue', () => {
     const email = generateEmail('viewer');
     const { data } = await admin.api.post<{ invitation_url: string }>('/v1/users', { email, role: 'viewer' });
     const viewer = await acceptInvitation(subject, data.invitation_url, email);
-    const window = await BrowserWindow.openWindow(browser, subject, viewer, NARROW_WINDOW);
+    const window = await BrowserWindow.openWindow(browser, subject, viewer, NARROW_WINDOW_SIZE);
     const { page } = window;
     await window.openPath('/exceptions?type=lost');
     await page.getByText('permission exceptions:write').waitFor();
@@ -204,6 +204,6 @@ describeInBrowser('the exceptions queue', () => {
     await pane.getByRole('heading', { name: 'To be read' }).waitFor();
     expect(await pane.getByRole('button', { name: 'Acknowledge' }).isDisabled()).toBe(true);
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 });

@@ -56,6 +56,6 @@ describeInBrowser('a new user', () => {
     await page.getByRole('link', { name: 'PO-1' }).click();
     await page.getByRole('heading', { name: 'PO-1' }).waitFor();
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 });

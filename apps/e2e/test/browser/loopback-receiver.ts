@@ -27,7 +27,7 @@ export class LoopbackReceiver {
     });
   }
 
-  static async start(): Promise<LoopbackReceiver> {
+  static async startLoopbackReceiver(): Promise<LoopbackReceiver> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new LoopbackReceiver(server);
@@ -47,7 +47,7 @@ export class LoopbackReceiver {
       .map(({ body, headers }) => ({ ...(JSON.parse(body.toString()) as EventEnvelope), headers }));
   }
 
-  close(): Promise<void> {
+  closeReceiver(): Promise<void> {
     this.server.closeAllConnections();
     return new Promise((resolve) => this.server.close(() => resolve()));
   }

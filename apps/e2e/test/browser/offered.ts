@@ -50,11 +50,11 @@ export async function findForbiddenRequests(
   for (const name of names) {
     pressing = name;
     try {
-      const items = await pressButton(window, path, name);
+      const items = await pressButtonOfWindow(window, path, name);
       await answered();
       for (let at = 0; at < items; at += 1) {
         pressing = `${name}, item ${at + 1}`;
-        await pressButton(window, path, name, at);
+        await pressButtonOfWindow(window, path, name, at);
         await answered();
       }
     } catch (error) {
@@ -66,7 +66,7 @@ export async function findForbiddenRequests(
 }
 
 /** @returns the number of items in the menu that the button opened; 0 if it opened none */
-async function pressButton(window: BrowserWindow, path: string, name: string, item?: number): Promise<number> {
+async function pressButtonOfWindow(window: BrowserWindow, path: string, name: string, item?: number): Promise<number> {
   const { page } = window;
   await window.openPath(path);
   const button = page
@@ -87,12 +87,12 @@ async function pressButton(window: BrowserWindow, path: string, name: string, it
     await items.first().waitFor();
     await items.nth(item).click();
   }
-  await submitDialog(page);
+  await fillInAndSubmitDialog(page);
   return 0;
 }
 
 /** Fills in the required fields of a dialog and presses its last button. */
-async function submitDialog(page: Page): Promise<void> {
+async function fillInAndSubmitDialog(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog').last();
   if ((await dialog.count()) === 0) return;
   const last = dialog.locator(PRESSABLE_SELECTOR).last();

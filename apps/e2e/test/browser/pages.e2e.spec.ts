@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { NARROW_WINDOW, WIDE_WINDOW, BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
+import { NARROW_WINDOW_SIZE, WIDE_WINDOW_SIZE, BrowserWindow, startBrowser, describeInBrowser } from './browser.ts';
 import { createSampleShipment } from './shipment-scene.ts';
 import { type SampleWebhooks, createSampleWebhooks } from './webhook-scene.ts';
 
@@ -86,12 +86,12 @@ describeInBrowser('every page', () => {
     webhooks = await createSampleWebhooks(admin);
     ids = { ...webhooks.ids, ...(await createSampleShipment(admin)) };
     windows = {
-      wide: await BrowserWindow.openWindow(browser, subject, admin, WIDE_WINDOW),
-      narrow: await BrowserWindow.openWindow(browser, subject, admin, NARROW_WINDOW),
+      wide: await BrowserWindow.openWindow(browser, subject, admin, WIDE_WINDOW_SIZE),
+      narrow: await BrowserWindow.openWindow(browser, subject, admin, NARROW_WINDOW_SIZE),
     };
   }, scaleTimeout(90_000));
   afterAll(async () => {
-    await webhooks?.server.close();
+    await webhooks?.server.closeEndpointServer();
     await browser?.close();
   });
 
@@ -132,6 +132,6 @@ describeInBrowser('every page', () => {
     await page.getByRole('link', { name: 'Exceptions', exact: true }).click();
     await window.waitForData();
     await page.getByRole('heading', { name: 'Exceptions', level: 1 }).waitFor();
-    await window.close();
+    await window.closeWindow();
   });
 });

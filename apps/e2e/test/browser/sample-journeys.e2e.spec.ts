@@ -31,7 +31,7 @@ describeInBrowser('an empty workspace', () => {
     await sent.getByRole('link', { name: 'PO-1001' }).waitFor();
     await page.getByRole('listitem', { name: 'Get webhooks: to do' }).waitFor();
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('adds sample journeys in test only, and a second click creates no duplicates', async () => {
@@ -71,6 +71,6 @@ describeInBrowser('an empty workspace', () => {
     await window.waitForData();
     await window.takeScreenshot('shipment');
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 });

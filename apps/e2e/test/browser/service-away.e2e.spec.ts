@@ -74,7 +74,7 @@ describeInBrowser('a page that is left open', () => {
     await page.route('**/papaparse*.js', (route) => route.abort());
     await page.getByRole('button', { name: 'Download an example' }).click();
     await page.getByRole('alert').filter({ hasText: 'Part of this page could not be loaded' }).waitFor();
-    await window.close();
+    await window.closeWindow();
   });
 
   it('reports a rejected change if the current values cannot be read', async () => {
@@ -98,7 +98,7 @@ describeInBrowser('a page that is left open', () => {
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.getByText('Description is now: Theirs').waitFor();
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('keeps the input after the session ended, and continues once the user signs in in another tab', async () => {

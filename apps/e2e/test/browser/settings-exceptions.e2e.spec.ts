@@ -64,7 +64,7 @@ describeInBrowser('settings of exceptions', () => {
     const standard = { after_hours: 24, by_mode: { air: 4, road: 4 } };
     expect((await settings()).exceptions['eta_slip']).toMatchObject(standard);
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('required documents of a mode are changed', async () => {
@@ -93,7 +93,7 @@ describeInBrowser('settings of exceptions', () => {
     await page.getByRole('button', { name: 'Save' }).waitFor();
     expect(await page.getByText('It is refused.').count()).toBe(0);
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('events appear as they happen, wait while paused, and can be opened', async () => {
@@ -113,6 +113,6 @@ describeInBrowser('settings of exceptions', () => {
     await page.getByRole('button', { name: /Exception opened PO-EVENTS/ }).waitFor();
     expect(await page.getByRole('button', { name: /Shipment created/ }).count()).toBe(0);
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 });

@@ -127,7 +127,7 @@ describeInBrowser('documents of a shipment', () => {
     await history.getByText('created the shipment').waitFor();
     await window.takeScreenshot('shipment-history');
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('are uploaded with their latest type, until the user leaves the section', async () => {
@@ -185,7 +185,7 @@ describeInBrowser('documents of a shipment', () => {
     await documents.getByRole('button', { name: 'first.pdf', exact: true }).waitFor();
     expect(uploads).toHaveLength(3);
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('and exceptions of other users appear without a reload; a user opens and resolves an exception', async () => {
@@ -218,7 +218,7 @@ describeInBrowser('documents of a shipment', () => {
     await uploadDocument(admin.api, shipment.id, createPdf('It arrives'), notice);
     await page.getByRole('button', { name: 'notice.pdf', exact: true }).waitFor();
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('are shown to a viewer, with the missing permissions', async () => {
@@ -237,6 +237,6 @@ describeInBrowser('documents of a shipment', () => {
     await sectionLink(page, 'Exceptions').click();
     expect(await page.getByRole('button', { name: 'Open exception' }).isDisabled()).toBe(true);
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 });

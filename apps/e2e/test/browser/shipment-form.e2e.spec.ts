@@ -3,7 +3,13 @@ import type { Browser } from 'playwright-core';
 import { createSignedInAdmin, type SignedInUser } from '../people.ts';
 import { findSharedStandalone, type SystemUnderTest } from '../subject.ts';
 import { createWorkspace } from '../tenant.ts';
-import { NARROW_WINDOW, BrowserWindow, describeInBrowser, createNotFoundResponse, startBrowser } from './browser.ts';
+import {
+  NARROW_WINDOW_SIZE,
+  BrowserWindow,
+  describeInBrowser,
+  createNotFoundResponse,
+  startBrowser,
+} from './browser.ts';
 import { selectOption, findPortField } from './fields.ts';
 
 describeInBrowser('the shipment form', () => {
@@ -78,7 +84,7 @@ describeInBrowser('the shipment form', () => {
     await page.getByRole('link', { name: 'Open the shipment' }).waitFor();
     expect((await theOne(ann, 'PO-4711')).version).toBe(shipment.version);
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('selects a typed port on Enter, and is not sent with an unknown port', async () => {
@@ -114,7 +120,7 @@ describeInBrowser('the shipment form', () => {
       version: 1,
     });
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('reports a taken reference even if the existing shipment cannot be read', async () => {
@@ -130,7 +136,7 @@ describeInBrowser('the shipment form', () => {
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByText('A shipment with this reference already exists.').waitFor();
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 
   it('shows the changes of another user, and lets the later user choose values', async () => {
@@ -138,7 +144,7 @@ describeInBrowser('the shipment form', () => {
     const { data } = await ann.api.post<Shipment>('/v1/shipments', made);
     const [one, other] = [
       await BrowserWindow.openWindow(browser, subject, ann),
-      await BrowserWindow.openWindow(browser, subject, bob, NARROW_WINDOW),
+      await BrowserWindow.openWindow(browser, subject, bob, NARROW_WINDOW_SIZE),
     ];
     await Promise.all([one.openPath(`/shipments/${data.id}/edit`), other.openPath(`/shipments/${data.id}/edit`)]);
     await one.page.getByLabel('Booking number').fill('B-ANN');
@@ -166,7 +172,7 @@ describeInBrowser('the shipment form', () => {
       carrier_scac: 'MAEU',
     });
     expect([...one.complaints, ...other.complaints]).toEqual([]);
-    await Promise.all([one.close(), other.close()]);
+    await Promise.all([one.closeWindow(), other.closeWindow()]);
   });
 
   it('saves despite a new milestone, and asks before unsaved changes are discarded', async () => {
@@ -183,7 +189,7 @@ describeInBrowser('the shipment form', () => {
     await page.getByRole('heading', { name: 'PO-3', exact: true }).waitFor();
     expect(await theOne(ann, 'PO-3')).toMatchObject({ booking_number: 'B-3', status: 'at_origin' });
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   });
 });
 

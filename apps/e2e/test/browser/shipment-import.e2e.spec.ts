@@ -53,7 +53,7 @@ describeInBrowser('a file to import', () => {
     );
     await act(window.page, window);
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   }
 
   const choose = (page: Page, name: string, rows: readonly string[]) =>

@@ -7,7 +7,7 @@ import type { BrowserJourney } from './stage.ts';
 import { BrowserWindow } from './browser.ts';
 
 const ROW_COUNT = 2_000;
-const HEADER_LINE = 'Order no,Mode,POL,POD,ETD,ETA,Container,Carrier,Vessel,House bill,Cost centre';
+const CSV_HEADER_LINE = 'Order no,Mode,POL,POD,ETD,ETA,Container,Carrier,Vessel,House bill,Cost centre';
 /** Positions of faulty rows within each group of 200 rows. */
 const FAULTY_ROW_POSITIONS = [
   // Errors that the page finds before it sends anything
@@ -19,10 +19,10 @@ const FAULTY_ROW_POSITIONS = [
 
 /** Creates a CSV file that a test can select in a page. */
 export function createCsvFile(name: string, rows: readonly string[]) {
-  return { name, mimeType: 'text/csv', buffer: Buffer.from([HEADER_LINE, ...rows].join('\n')) };
+  return { name, mimeType: 'text/csv', buffer: Buffer.from([CSV_HEADER_LINE, ...rows].join('\n')) };
 }
 
-function generateRows(): readonly string[] {
+function generateCsvRows(): readonly string[] {
   return Array.from({ length: ROW_COUNT }, (_, index) => {
     const { mode, bill, eta } = {
       eta: '2027-04-01',
@@ -44,7 +44,7 @@ export const shipmentImport: BrowserJourney = {
         const window = await BrowserWindow.openWindow(browser, subject, ann);
         const { page } = window;
         await window.openPath('/shipments/import');
-        await page.setInputFiles('input[type=file]', createCsvFile('orders.csv', generateRows()));
+        await page.setInputFiles('input[type=file]', createCsvFile('orders.csv', generateCsvRows()));
         await page.getByText('1,980 shipments ready to import, 20 rows with errors').waitFor();
         await page.getByRole('combobox', { name: 'Field for column “Cost centre”' }).click();
         await page.getByRole('option', { name: 'Custom fields' }).click();
@@ -104,7 +104,7 @@ export const shipmentImport: BrowserJourney = {
         expect(await later.getByRole('combobox', { name: 'Field for column “Cost centre”' }).inputValue()).toBe(
           'Custom fields',
         );
-        await window.close();
+        await window.closeWindow();
       },
       scaleTimeout(180_000),
     );

@@ -74,7 +74,7 @@ export const shipmentJourney: BrowserJourney = {
           expect(exceptions.data.data).toMatchObject([{ type: 'customs_hold', status: 'resolved', resolution }]);
         });
         expect(window.complaints).toEqual([]);
-        await window.close();
+        await window.closeWindow();
       },
       scaleTimeout(120_000),
     );

@@ -39,7 +39,7 @@ describeInBrowser('the shipment list', () => {
   });
   afterEach(async () => {
     const { complaints } = window;
-    await window.close();
+    await window.closeWindow();
     expect(complaints).toEqual([]);
   });
 

@@ -23,7 +23,7 @@ describeInBrowser('people', () => {
   beforeEach(async () => {
     window = await BrowserWindow.openWindow(browser, subject, admin);
   });
-  afterEach(() => window.close());
+  afterEach(() => window.closeWindow());
   afterAll(async () => {
     await browser?.close();
   });
@@ -98,7 +98,7 @@ describeInBrowser('people', () => {
     await bob.page.locator('input[type=password]').fill(PASSWORD);
     await bob.page.getByRole('button', { name: 'Sign in' }).click();
     await bob.page.getByRole('alert').getByText('Sign-in failed').waitFor();
-    await bob.close();
+    await bob.closeWindow();
 
     await window.openPath('/settings/audit-log');
     await page.getByText('removed “Bob Boer”').waitFor();
@@ -116,7 +116,7 @@ describeInBrowser('people', () => {
     const carla = await BrowserWindow.openWindow(browser, subject);
     await carla.openPath(`/invitation${new URL(link).hash}`);
     await carla.page.getByRole('heading', { name: 'This link has expired or was already used' }).waitFor();
-    await carla.close();
+    await carla.closeWindow();
 
     await page.getByLabel('Show removed members').check();
     await choose(email, 'Restore');
@@ -125,12 +125,12 @@ describeInBrowser('people', () => {
     const there = await BrowserWindow.openWindow(browser, subject);
     await there.openPath(`/invitation${new URL(shown).hash}`);
     await there.page.getByLabel('Your name').waitFor();
-    await there.close();
+    await there.closeWindow();
     await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
     await choose(email, 'New invitation link…');
     await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click();
     const again = await page.getByRole('dialog').getByLabel('One-time link', { exact: true }).inputValue();
-    await (await accepted(again, 'Carla')).close();
+    await (await accepted(again, 'Carla')).closeWindow();
     expect(window.complaints).toEqual([]);
   });
 
@@ -170,12 +170,12 @@ describeInBrowser('people', () => {
     await dan.page.goBack();
     await dan.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect([...dan.complaints, ...other.complaints]).toEqual([]);
-    await Promise.all([dan.close(), other.close()]);
+    await Promise.all([dan.closeWindow(), other.closeWindow()]);
   });
 
   it('see why a new password is rejected if the error belongs to a field that the form does not have', async () => {
     const email = generateEmail('gus');
-    await (await accepted(await invited(email, 'Viewer'), 'Gus')).close();
+    await (await accepted(await invited(email, 'Viewer'), 'Gus')).closeWindow();
     await window.openPath('/settings/team');
     await choose('Gus', 'Create password reset link…');
     await window.page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click();
@@ -191,7 +191,7 @@ describeInBrowser('people', () => {
     await gus.page.getByRole('button', { name: 'Continue' }).click();
     await gus.page.getByRole('alert').getByText('name: Must not be empty.').waitFor();
     expect(gus.complaints).toEqual([]);
-    await gus.close();
+    await gus.closeWindow();
   });
 
   it('set a new password by a link although they have no name, and lose their keys if the administrator chooses', async () => {
@@ -229,7 +229,7 @@ describeInBrowser('people', () => {
     await theirs.page.getByText('No shipments yet').waitFor();
     expect((await signIn(subject, email, 'another sentence of mine')).user.name).toBeNull();
     expect([...window.complaints, ...theirs.complaints]).toEqual([]);
-    await theirs.close();
+    await theirs.closeWindow();
   });
 
   it('sign out one of their other sessions', async () => {
@@ -241,7 +241,7 @@ describeInBrowser('people', () => {
     await eve.page.getByText('Signed out on other devices.').waitFor();
     expect((await elsewhere.api.get('/v1/session')).status).toBe(401);
     expect(eve.complaints).toEqual([]);
-    await eve.close();
+    await eve.closeWindow();
   });
 
   it('sign out all other sessions, even if one has already ended and one cannot be ended', async () => {
@@ -267,7 +267,7 @@ describeInBrowser('people', () => {
     await eventually(async () => expect(await ends.count()).toBe(2));
     expect(deletions).toBe(4);
     expect(finn.complaints).toEqual([]);
-    await finn.close();
+    await finn.closeWindow();
   });
 
   it('see how long to wait after too many sign-in attempts', async () => {
@@ -288,7 +288,7 @@ describeInBrowser('people', () => {
       await stranger.page.getByText('Too many attempts per minute').waitFor();
     });
     expect(stranger.complaints).toEqual([]);
-    await stranger.close();
+    await stranger.closeWindow();
   });
 
   it('create keys for a service account, which are rejected while the account is disabled', async () => {

@@ -40,7 +40,7 @@ describeInBrowser('two users at one shipment', () => {
     const [ann, kim] = windows.map(({ page }) => page) as [Page, Page];
     await act(ann, kim);
     expect(windows.flatMap(({ complaints }) => complaints)).toEqual([]);
-    for (const window of windows) await window.close();
+    for (const window of windows) await window.closeWindow();
   }
 
   it('resolving an exception that another user acknowledged shows the change and asks', async () => {
@@ -94,7 +94,7 @@ describeInBrowser('two users at one shipment', () => {
     await window.openPath(`/shipments/${shipment.id}${path}`);
     await act(window.page);
     expect(window.complaints).toEqual([]);
-    await window.close();
+    await window.closeWindow();
   }
 
   it('cancelling a shipment that another user changed shows the change and asks', async () => {

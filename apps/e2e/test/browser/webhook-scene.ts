@@ -20,7 +20,7 @@ export interface SampleWebhooks {
  * verification.
  */
 export async function createSampleWebhooks({ api }: SignedInUser): Promise<SampleWebhooks> {
-  const server = await EndpointServer.start();
+  const server = await EndpointServer.startEndpointServer();
   const well = await server.createEnabledEndpoint(api, '/tms', {
     description: 'Our TMS',
     headers: { 'X-Site': 'RTM' },

@@ -17,9 +17,9 @@ export const webhooksJourney: BrowserJourney = {
   tests: (stage) => {
     let receiver: LoopbackReceiver;
     beforeAll(async () => {
-      receiver = await LoopbackReceiver.start();
+      receiver = await LoopbackReceiver.startLoopbackReceiver();
     });
-    afterAll(() => receiver?.close());
+    afterAll(() => receiver?.closeReceiver());
 
     it(
       'first start, key, endpoint, challenge, test event, live event, dead letter, replay',
@@ -108,7 +108,7 @@ export const webhooksJourney: BrowserJourney = {
         expect((await system.post('/v1/shipments', { external_id: 'PO-4' })).status).toBe(201);
         await page.getByText('PO-4').first().waitFor();
         expect(window.complaints).toEqual([]);
-        await window.close();
+        await window.closeWindow();
       },
       scaleTimeout(180_000),
     );

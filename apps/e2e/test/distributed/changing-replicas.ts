@@ -8,9 +8,15 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { LoadGenerator } from '../load.ts';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
 import { startServices, type StartedServices } from '../subject.ts';
-import { createTenant, listAllItems, listCurrentItems, readAfterWriteHeaders, type TestTenant } from '../tenant.ts';
+import {
+  createTestTenant,
+  listAllItems,
+  listItemsIncludingWrites,
+  createReadAfterWriteHeaders,
+  type TestTenant,
+} from '../tenant.ts';
 import { readTopic } from '../topic.ts';
-import { computeShardLease, LeaseObserver, type LeaseReport, readReport } from './lease-observer.ts';
+import { computeShardLease, LeaseObserver, type LeaseReport, readLeaseReport } from './lease-observer.ts';
 
 const SERVICE_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -20,7 +26,7 @@ const SERVICE_SETTINGS = {
 };
 const [MAX_REPLICAS, LEFT_REPLICAS] = [4, 2];
 /** Number of processes that are killed and restarted while four replicas of each service run. */
-const KILLS = 5;
+const KILLED_PROCESS_COUNT = 5;
 /**
  * Milliseconds after which the shares are even: 15 s, and the time to live of leases. A process that could not read the
  * members for 2.3 s, as on a busy machine, observes those that were killed for this time again.
@@ -31,12 +37,12 @@ const EVEN_SHARES_MS = 15_000 + 7_000;
  * second one gets one event at a time and fails none, so it gets the events of a shipment in order.
  */
 const CONCURRENCY_LIMITS = [1, 1, 2, 3];
-const WORK_MS = 50;
+const DELIVERY_WORK_MS = 50;
 /** Seconds of a pause, which is longer than the time until another replica takes over from a killed owner. */
 const RETRY_AFTER_SECONDS = 14;
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 /** Seed of the random choices. */
-const SEED = Number(process.env['PROPERTY_SEED'] ?? Date.now() % 1_000_000);
+const RANDOM_CHOICES_SEED = Number(process.env['PROPERTY_SEED'] ?? Date.now() % 1_000_000);
 
 /** An attempt at an endpoint. */
 interface ObservedAttempt {
@@ -62,49 +68,49 @@ export function testChangingReplicas(): void {
   const early: string[] = [];
   const pause = { isDue: false, until: 0 };
   const figures: string[] = [];
-  const random = new RandomChoices(SEED);
+  const random = new RandomChoices(RANDOM_CHOICES_SEED);
   const elapsed = startStopwatch();
 
   beforeAll(async () => {
     services = await startServices(SERVICE_SETTINGS, { replicas: MAX_REPLICAS, startedReplicas: 1 });
-    tenant = await createTenant(services);
+    tenant = await createTestTenant(services);
     services.system.services.gateway.forEach((replica, index) =>
       gateways.set(replica, tenant.gateways[index] as AxiosInstance),
     );
-    for (const service of SERVICE_NAMES) addRunning(replicaOf(service, 0));
-    receiver = await EndpointServer.start(WORK_MS);
+    for (const service of SERVICE_NAMES) addRunningReplica(replicaOf(service, 0));
+    receiver = await EndpointServer.startEndpointServer(DELIVERY_WORK_MS);
     hooks = await Promise.all(
       CONCURRENCY_LIMITS.map((max_concurrency, index) =>
         receiver.createEnabledEndpoint(balanced[0] as AxiosInstance, `/hook-${index}`, { max_concurrency }),
       ),
     );
-    for (const hook of hooks) respondAndRecord(hook);
-    observer = await LeaseObserver.start(services.system.engines.mongoUrl, () => running);
+    for (const hook of hooks) recordAttemptsAtEndpoint(hook);
+    observer = await LeaseObserver.startObservingLeases(services.system.engines.mongoUrl, () => running);
     load = new LoadGenerator(balanced, 3, 450);
   }, scaleTimeout(240_000));
   afterAll(async () => {
     process.stdout.write(`${figures.join('\n')}\n`);
     await load?.stopLoad();
-    await observer?.stop();
-    await receiver?.close();
+    await observer?.stopObservingLeases();
+    await receiver?.closeEndpointServer();
     await services?.stop();
   }, scaleTimeout(120_000));
 
   const replicaOf = (service: ServiceName, index: number) => services.system.services[service][index] as ServiceReplica;
   const runningOf = (service: ServiceName) => services.system.services[service].filter((one) => running.has(one));
 
-  function addRunning(replica: ServiceReplica): void {
+  function addRunningReplica(replica: ServiceReplica): void {
     running.add(replica);
     const client = gateways.get(replica);
     if (client !== undefined && !balanced.includes(client)) balanced.push(client);
   }
-  function removeFromBalancer(replica: ServiceReplica): void {
+  function removeReplicaFromBalancer(replica: ServiceReplica): void {
     const at = balanced.indexOf(gateways.get(replica) as AxiosInstance);
     if (at >= 0) balanced.splice(at, 1);
   }
   async function startReplica(replica: ServiceReplica): Promise<void> {
     await replica.process.startProcess();
-    addRunning(replica);
+    addRunningReplica(replica);
   }
   async function killReplica(replica: ServiceReplica): Promise<void> {
     running.delete(replica);
@@ -112,13 +118,13 @@ export function testChangingReplicas(): void {
     await replica.process.killProcess();
   }
   async function stopReplica(replica: ServiceReplica): Promise<void> {
-    removeFromBalancer(replica);
+    removeReplicaFromBalancer(replica);
     await replica.process.stopProcess();
     running.delete(replica);
   }
 
   /** Lets the endpoint respond with 204, except where its role is another, and records all attempts. */
-  function respondAndRecord(hook: ReceiverEndpoint): void {
+  function recordAttemptsAtEndpoint(hook: ReceiverEndpoint): void {
     const observed: ObservedAttempt[] = [];
     attempts.set(hook.id, observed);
     const respond = (eventId: string, came: number, at: number) => {
@@ -163,10 +169,12 @@ export function testChangingReplicas(): void {
    * by at most one. The time to do so starts again if a process loses leases, because a machine that gives processes no
    * CPU time for seconds says nothing about it.
    */
-  async function expectEvenShares(totals: ReadonlyMap<string, number>): Promise<void> {
+  async function expectEvenLeaseShares(totals: ReadonlyMap<string, number>): Promise<void> {
     const waiting = startStopwatch();
     const findUnevenShares = async () => {
-      const reports = await Promise.all([...running].map(async (replica) => (await readReport(replica))?.leases ?? {}));
+      const reports = await Promise.all(
+        [...running].map(async (replica) => (await readLeaseReport(replica))?.leases ?? {}),
+      );
       return [...totals].flatMap(([group, total]) => {
         const shares = reports.flatMap(({ [group]: share }) => share ?? []);
         const held = shares.map((share) => share.held);
@@ -192,34 +200,37 @@ export function testChangingReplicas(): void {
     eventually(async () => {
       const totals = new Map<string, number>();
       for (const service of SERVICE_NAMES) {
-        const leases: LeaseReport = (await readReport(replicaOf(service, 0)))?.leases ?? {};
+        const leases: LeaseReport = (await readLeaseReport(replicaOf(service, 0)))?.leases ?? {};
         for (const [group, { held, members }] of Object.entries(leases)) if (members > 0) totals.set(group, held);
       }
       // The numbers of shards and of partitions are documented.
       expect(Object.fromEntries(totals)).toMatchObject({ webhook_shards: 64, publisher: 16 });
-      expect([...totals.keys()].sort()).toEqual(GROUPS);
+      expect([...totals.keys()].sort()).toEqual(LEASE_GROUPS);
       return totals;
     }, LONG_WAIT_OPTIONS);
 
   /** Kills random processes, most of them while others restart. The first is the given one. */
-  async function killAtRandom(first: ServiceReplica): Promise<void> {
+  async function killRandomProcesses(first: ServiceReplica): Promise<void> {
     const restarts: Promise<void>[] = [];
-    for (let kill = 0; kill < KILLS; kill += 1) {
-      const victim = kill === 0 ? first : random.pick([...running]);
+    for (let kill = 0; kill < KILLED_PROCESS_COUNT; kill += 1) {
+      const victim = kill === 0 ? first : random.pickRandomItem([...running]);
       await killReplica(victim);
-      restarts.push(simulateDelay(random.below(3_000)).then(() => startReplica(victim)));
-      await simulateDelay(random.below(2_500));
+      restarts.push(simulateDelay(random.chooseNumberBelow(3_000)).then(() => startReplica(victim)));
+      await simulateDelay(random.chooseNumberBelow(2_500));
     }
     await Promise.all(restarts);
   }
 
   /** Ends one of the replicas with SIGKILL and another with SIGTERM, in random order. */
-  async function removeTwo(service: ServiceName, killed = random.pick(runningOf(service))): Promise<void> {
-    const stopped = random.pick(runningOf(service).filter((one) => one !== killed));
-    const steps = random.shuffle([
+  async function stopTwoReplicas(
+    service: ServiceName,
+    killed = random.pickRandomItem(runningOf(service)),
+  ): Promise<void> {
+    const stopped = random.pickRandomItem(runningOf(service).filter((one) => one !== killed));
+    const steps = random.shuffleItems([
       async () => {
         await killReplica(killed);
-        removeFromBalancer(killed);
+        removeReplicaFromBalancer(killed);
       },
       () => stopReplica(stopped),
     ]);
@@ -231,7 +242,7 @@ export function testChangingReplicas(): void {
    * or states its age.
    * @returns the number of lists that stated their age
    */
-  async function readListsDuring(change: Promise<void>, name: string): Promise<number> {
+  async function readListsDuringChange(change: Promise<void>, name: string): Promise<number> {
     let hasChanged = false;
     const changing = change.finally(() => (hasChanged = true));
     const reading = async () => {
@@ -257,7 +268,7 @@ export function testChangingReplicas(): void {
       expect([200, 201]).toContain(answer.status);
       return answer;
     }, LONG_WAIT_OPTIONS);
-    const options = { headers: readAfterWriteHeaders(write) };
+    const options = { headers: createReadAfterWriteHeaders(write) };
     const { id } = write.data;
     const ask = () => reader.get('/v1/shipments', { ...options, params: { external_id } });
     let listed: AxiosResponse<{ data: readonly Shipment[] }> = await ask();
@@ -278,19 +289,19 @@ export function testChangingReplicas(): void {
       for (let index = 1; index < MAX_REPLICAS; index += 1) {
         await Promise.all(SERVICE_NAMES.map((service) => startReplica(replicaOf(service, index))));
       }
-      await expectEvenShares(totals);
-      await killAtRandom(await pauseEndpoint());
-      await expectEvenShares(totals);
+      await expectEvenLeaseShares(totals);
+      await killRandomProcesses(await pauseEndpoint());
+      await expectEvenLeaseShares(totals);
 
-      await removeTwo('shipments');
-      await removeTwo('gateway');
-      await removeTwo('webhooks', await pauseEndpoint());
+      await stopTwoReplicas('shipments');
+      await stopTwoReplicas('gateway');
+      await stopTwoReplicas('webhooks', await pauseEndpoint());
       const findProjector = () => findHolder('projections', /^shipments\.g\d+\./);
       const killed = await findProjector();
-      expect(await readListsDuring(killReplica(killed), 'KILL')).toBeGreaterThan(0);
-      await readListsDuring(stopReplica(await findProjector()), 'STOP');
+      expect(await readListsDuringChange(killReplica(killed), 'KILL')).toBeGreaterThan(0);
+      await readListsDuringChange(stopReplica(await findProjector()), 'STOP');
       for (const service of SERVICE_NAMES) expect(runningOf(service)).toHaveLength(LEFT_REPLICAS);
-      await expectEvenShares(totals);
+      await expectEvenLeaseShares(totals);
     },
     scaleTimeout(240_000),
   );
@@ -301,9 +312,9 @@ export function testChangingReplicas(): void {
 
     beforeAll(async () => {
       await load.stopLoad();
-      events = await eventually(() => listCurrentItems<EventEnvelope>(api(), '/v1/events'), LONG_WAIT_OPTIONS);
+      events = await eventually(() => listItemsIncludingWrites<EventEnvelope>(api(), '/v1/events'), LONG_WAIT_OPTIONS);
       figures.push(
-        `seed ${SEED}: ${load.acknowledged} writes acknowledged, ${load.refusals} refused, ${events.length} events`,
+        `seed ${RANDOM_CHOICES_SEED}: ${load.acknowledged} writes acknowledged, ${load.refusals} refused, ${events.length} events`,
       );
     }, scaleTimeout(120_000));
 
@@ -316,7 +327,7 @@ export function testChangingReplicas(): void {
         for (const [external_id, { id, bills, milestones }] of load.shipments) {
           const stored = await api().get<Shipment>(`/v1/shipments/${id}`);
           expect(stored.data).toMatchObject({ external_id, house_bill: bills.at(-1) });
-          const listed = await listCurrentItems<Milestone>(api(), `/v1/shipments/${id}/milestones`);
+          const listed = await listItemsIncludingWrites<Milestone>(api(), `/v1/shipments/${id}/milestones`);
           expect(listed.map((milestone) => milestone.id).sort()).toEqual([...milestones].sort());
           const written = (told.get(id) ?? []).flatMap((event) => readWrittenValue(event) ?? []);
           expect(written.toSorted()).toEqual([...bills, ...milestones].sort());
@@ -389,7 +400,7 @@ export function testChangingReplicas(): void {
 }
 
 /** Groups of leases, as docs/reference/running.md lists them. */
-const GROUPS = ['gateway_jobs', 'publisher', 'read_models', 'shipment_jobs', 'webhook_jobs', 'webhook_shards'];
+const LEASE_GROUPS = ['gateway_jobs', 'publisher', 'read_models', 'shipment_jobs', 'webhook_jobs', 'webhook_shards'];
 
 /** Returns the value by which the client that caused the event knows it; undefined for events of other causes. */
 function readWrittenValue({ type, data }: EventEnvelope): string | undefined {
@@ -422,7 +433,7 @@ class RandomChoices {
   constructor(private state: number) {}
 
   /** Returns an integer from 0 to `limit` - 1. */
-  below(limit: number): number {
+  chooseNumberBelow(limit: number): number {
     // mulberry32
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
@@ -431,14 +442,14 @@ class RandomChoices {
   }
 
   /** @throws Error if there are no values */
-  pick<T>(values: readonly T[]): T {
+  pickRandomItem<T>(values: readonly T[]): T {
     if (values.length === 0) throw new Error('there is nothing to choose from');
-    return values[this.below(values.length)] as T;
+    return values[this.chooseNumberBelow(values.length)] as T;
   }
 
-  shuffle<T>(values: readonly T[]): readonly T[] {
+  shuffleItems<T>(values: readonly T[]): readonly T[] {
     return values
-      .map((value) => ({ value, turn: this.below(2 ** 31) }))
+      .map((value) => ({ value, turn: this.chooseNumberBelow(2 ** 31) }))
       .toSorted((one, other) => one.turn - other.turn)
       .map(({ value }) => value);
   }

@@ -4,7 +4,7 @@ import { type ServiceReplica, SERVICE_NAMES, type ServiceName } from '@tracking/
 import {
   eventually,
   itInSoak,
-  itIfSupported,
+  testIfSupported,
   scaleTimeout,
   type ManagedProcess,
   startStopwatch,
@@ -17,11 +17,11 @@ import {
   EVENT_STORE_NOT_KILLABLE_REASON,
   runCli,
   runCliJson,
-  sumMetric,
+  readMetricTotal,
   startServices,
   type StartedServices,
 } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type TestTenant } from '../tenant.ts';
+import { createReadAfterWriteHeaders, listAllItems, createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 import { createKafkaClient, readTopic } from '../topic.ts';
 
 const SERVICE_SETTINGS = {
@@ -51,9 +51,9 @@ export function testEngineFaults(): void {
 
   beforeAll(async () => {
     services = await startServices(SERVICE_SETTINGS);
-    tenant = await createTenant(services);
+    tenant = await createTestTenant(services);
     reader = await createKey(services, tenant.workspace, 'viewer');
-    receiver = await EndpointServer.start(30);
+    receiver = await EndpointServer.startEndpointServer(30);
     const paths = Array.from({ length: ENDPOINT_COUNT }, (_, n) => `/hook-${n}`);
     hooks = await Promise.all(
       paths.map((path) => receiver.createEnabledEndpoint(tenant.api, path, { max_concurrency: MAX_CONCURRENCY })),
@@ -70,7 +70,7 @@ export function testEngineFaults(): void {
   afterAll(async () => {
     process.stdout.write(`${figures.join('\n')}\n`);
     await load?.stopLoad();
-    await receiver?.close();
+    await receiver?.closeEndpointServer();
     await services?.stop();
   }, scaleTimeout(120_000));
 
@@ -88,7 +88,12 @@ export function testEngineFaults(): void {
   const told = (write: AxiosResponse<Shipment>) =>
     eventually(async () => {
       const params = { shipment_id: write.data.id };
-      const [event] = await listAllItems<EventEnvelope>(reader.api, '/v1/events', params, readAfterWriteHeaders(write));
+      const [event] = await listAllItems<EventEnvelope>(
+        reader.api,
+        '/v1/events',
+        params,
+        createReadAfterWriteHeaders(write),
+      );
       expect(hooks.map(({ came }) => came.has(event?.id ?? ''))).toEqual(hooks.map(() => true));
     }, LONG_WAIT_OPTIONS);
   /** Waits until a new write is acknowledged, listed by the gateways, and delivered to every endpoint. */
@@ -105,7 +110,7 @@ export function testEngineFaults(): void {
       await eventually(async () => {
         const listed = await gateway.get('/v1/shipments', {
           params: { external_id },
-          headers: readAfterWriteHeaders(write),
+          headers: createReadAfterWriteHeaders(write),
         });
         expect([listed.status, listed.data.data?.[0]?.id]).toEqual([200, write.data.id]);
       }, LONG_WAIT_OPTIONS);
@@ -122,7 +127,7 @@ export function testEngineFaults(): void {
   };
   /** Replica of a service that did the largest share of the measured work. */
   const busiestReplica = async (service: ServiceName, work: string) => {
-    const counts = () => Promise.all(services.system.services[service].map((one) => sumMetric(one, work)));
+    const counts = () => Promise.all(services.system.services[service].map((one) => readMetricTotal(one, work)));
     const before = await counts();
     await writesContinue();
     const done = (await counts()).map((count, index) => count - (before[index] ?? 0));
@@ -164,7 +169,7 @@ export function testEngineFaults(): void {
       const write = await tenant.api.post<Shipment>('/v1/shipments', { external_id: 'NO-BROKER' });
       expect(write.status).toBe(201);
       const params = { shipment_id: write.data.id };
-      expect(await listAllItems(tenant.api, '/v1/events', params, readAfterWriteHeaders(write))).toHaveLength(1);
+      expect(await listAllItems(tenant.api, '/v1/events', params, createReadAfterWriteHeaders(write))).toHaveLength(1);
       await engine('kafka').startProcess();
       await told(write);
       await writeReachesAll('the message broker is available again');
@@ -173,7 +178,7 @@ export function testEngineFaults(): void {
   );
 
   const withoutEventStore = 'writes get 503 and reads continue without the event store';
-  itIfSupported(EVENT_STORE_NOT_KILLABLE_REASON === undefined, String(EVENT_STORE_NOT_KILLABLE_REASON))(
+  testIfSupported(EVENT_STORE_NOT_KILLABLE_REASON === undefined, String(EVENT_STORE_NOT_KILLABLE_REASON))(
     withoutEventStore,
     async () => {
       const listed = await reader.api.get('/v1/shipments', { params: { external_id: 'PROBE-1' } });
@@ -196,7 +201,7 @@ export function testEngineFaults(): void {
     scaleTimeout(240_000),
   );
 
-  itIfSupported(DOCUMENT_STORE_NOT_KILLABLE_REASON === undefined, String(DOCUMENT_STORE_NOT_KILLABLE_REASON))(
+  testIfSupported(DOCUMENT_STORE_NOT_KILLABLE_REASON === undefined, String(DOCUMENT_STORE_NOT_KILLABLE_REASON))(
     'responds with 503 to authenticated requests without the document store',
     async () => {
       await engine('mongo').killProcess();
@@ -266,7 +271,7 @@ export function testEngineFaults(): void {
           replica(service, index).resumeProcess();
         }
         await eventually(
-          () => sumMetric(services.system.services[service][index] as ServiceReplica, work),
+          () => readMetricTotal(services.system.services[service][index] as ServiceReplica, work),
           LONG_WAIT_OPTIONS,
         );
         await writesContinue();
@@ -302,7 +307,7 @@ export function testEngineFaults(): void {
         replica('shipments', index).resumeProcess();
       }
       const countLooks = async () => {
-        const counts = services.system.services.shipments.map((each) => sumMetric(each, 'clock_looks_total'));
+        const counts = services.system.services.shipments.map((each) => readMetricTotal(each, 'clock_looks_total'));
         return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
       };
       const looks = await countLooks();
@@ -318,7 +323,7 @@ export function testEngineFaults(): void {
     'everything is stopped and restarted',
     async () => {
       await writesContinue();
-      await services.system.stop();
+      await services.system.stopSystem();
       await services.system.restartStoppedProcesses();
       await writeReachesAll('every process restarts');
     },
@@ -328,7 +333,7 @@ export function testEngineFaults(): void {
   test(
     'services that start before their engines wait for them',
     async () => {
-      await services.system.stop();
+      await services.system.stopSystem();
       const starting = services.system.startServices();
       for (const service of SERVICE_NAMES) {
         await eventually(async () => {

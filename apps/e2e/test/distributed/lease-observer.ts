@@ -67,12 +67,12 @@ export class LeaseObserver {
     this.observing.catch(() => undefined);
   }
 
-  static async start(mongoUrl: string, running: () => Iterable<ServiceReplica>): Promise<LeaseObserver> {
+  static async startObservingLeases(mongoUrl: string, running: () => Iterable<ServiceReplica>): Promise<LeaseObserver> {
     return new LeaseObserver(await MongoClient.connect(mongoUrl), running);
   }
 
   /** @throws Error if the leases could not be read */
-  async stop(): Promise<void> {
+  async stopObservingLeases(): Promise<void> {
     this.stopping.abort();
     await this.observing.finally(() => this.mongo.close());
   }
@@ -95,22 +95,25 @@ export class LeaseObserver {
 
   /** Returns the endpoint's stored pause in epoch milliseconds; undefined if no pause is stored. */
   async findStoredPause(endpointId: string): Promise<number | undefined> {
-    const conditions = this.mongo.db().collection<OwnedDocument & { readonly held_until: string | null }>(CONDITIONS);
+    const conditions = this.mongo
+      .db()
+      .collection<OwnedDocument & { readonly held_until: string | null }>(ENDPOINT_CONDITIONS_COLLECTION);
     const { held_until = null } = (await conditions.findOne({ _id: endpointId })) ?? {};
     return held_until === null ? undefined : Date.parse(held_until);
   }
 
   private async observeRepeatedly(): Promise<void> {
     while (!this.stopping.signal.aborted) {
-      await this.observe();
+      await this.observeLeases();
       await simulateDelay(OBSERVATION_INTERVAL_MS);
     }
   }
 
-  private async observe(): Promise<void> {
-    for (const collection of ['subscription_checkpoints', CONDITIONS]) await this.checkOwnedDocuments(collection);
+  private async observeLeases(): Promise<void> {
+    for (const collection of ['subscription_checkpoints', ENDPOINT_CONDITIONS_COLLECTION])
+      await this.checkOwnedDocuments(collection);
     const [before, members] = [await this.readLeases(), await this.readMembers()];
-    const reports = await Promise.all([...this.running()].map(async (replica) => readReport(replica)));
+    const reports = await Promise.all([...this.running()].map(async (replica) => readLeaseReport(replica)));
     const after = await this.readLeases();
     const excesses = new Set<string>();
     for (const { pid, leases } of reports.flatMap((report) => report ?? [])) {
@@ -163,7 +166,7 @@ export class LeaseObserver {
   }
 }
 
-const CONDITIONS = 'webhook_endpoint_conditions';
+const ENDPOINT_CONDITIONS_COLLECTION = 'webhook_endpoint_conditions';
 
 /** Returns the name of the lease under which deliveries to the endpoint are attempted. */
 export function computeShardLease(endpointId: string): string {
@@ -173,7 +176,7 @@ export function computeShardLease(endpointId: string): string {
 }
 
 /** Returns the leases that a replica reports, with its process id; undefined if it does not respond or is ending. */
-export async function readReport({ process, managementUrl }: ServiceReplica) {
+export async function readLeaseReport({ process, managementUrl }: ServiceReplica) {
   const { pid } = process;
   const health = await axios
     .get<{ leases?: LeaseReport }>(`${managementUrl}/health/ready`, { proxy: false, validateStatus: () => true })

@@ -9,8 +9,8 @@ import {
   type Behaviour,
   type ReceiverEndpoint,
 } from '../receiver.ts';
-import { sumMetric, startServices, type StartedServices } from '../subject.ts';
-import { listAllItems, createTenant, type TestTenant } from '../tenant.ts';
+import { readMetricTotal, startServices, type StartedServices } from '../subject.ts';
+import { listAllItems, createTestTenant, type TestTenant } from '../tenant.ts';
 
 const SERVICE_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -24,7 +24,7 @@ const SERVICE_SETTINGS = {
 const EVENT_FILTER = { event_types: ['shipment.created'] };
 const LONG_WAIT_OPTIONS = { deadlineMs: 90_000 };
 /** Maximum number of concurrent attempts at an endpoint that has failed and has not yet responded with 2xx again. */
-const MAX_PROBES = 2;
+const MAX_CONCURRENT_PROBES = 2;
 const MAX_RECOVERY_CONCURRENCY = 10;
 /** Number of waiting deliveries. It exceeds the number of deliveries that the service attempts at once. */
 const WAITING_DELIVERY_COUNT = 80;
@@ -44,12 +44,12 @@ export function testDeliveryPacing(): void {
     mongo = new MongoClient(services.system.engines.mongoUrl);
   }, scaleTimeout(240_000));
   beforeEach(async () => {
-    tenant = await createTenant(services);
-    receiver = await EndpointServer.start();
+    tenant = await createTestTenant(services);
+    receiver = await EndpointServer.startEndpointServer();
     shipments = 0;
   });
   afterEach(async () => {
-    await receiver?.close();
+    await receiver?.closeEndpointServer();
     expect(receiver.faults).toEqual([]);
     expect(services.deaths.splice(0)).toEqual([]);
   });
@@ -79,7 +79,7 @@ export function testDeliveryPacing(): void {
   const owner = () =>
     eventually(async () => {
       const replicas = services.system.services.webhooks;
-      const underWay = await Promise.all(replicas.map((one) => sumMetric(one, 'webhook_attempts_in_flight')));
+      const underWay = await Promise.all(replicas.map((one) => readMetricTotal(one, 'webhook_attempts_in_flight')));
       const most = Math.max(...underWay);
       expect(most).toBeGreaterThan(0);
       return replicas[underWay.indexOf(most)] as ServiceReplica;
@@ -125,7 +125,7 @@ export function testDeliveryPacing(): void {
 
       await eventually(async () => expect(await statuses(hook)).toEqual(every('succeeded')), LONG_WAIT_OPTIONS);
       expect(hook.came.size).toBe(shipments);
-      const tooMany = gate.arrivals.filter(({ underWay, succeeded }) => underWay > MAX_PROBES + succeeded);
+      const tooMany = gate.arrivals.filter(({ underWay, succeeded }) => underWay > MAX_CONCURRENT_PROBES + succeeded);
       expect(tooMany).toEqual([]);
       expect(hook.mostAtOnce).toBe(MAX_RECOVERY_CONCURRENCY);
     },

@@ -5,7 +5,7 @@ import type { AxiosResponse } from 'axios';
 import { LoadGenerator } from '../load.ts';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
 import { type StartedSystem, startServices, startStandalone } from '../subject.ts';
-import { type TestTenant, listCurrentItems, createTenant } from '../tenant.ts';
+import { type TestTenant, listItemsIncludingWrites, createTestTenant } from '../tenant.ts';
 
 const SERVICE_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -56,10 +56,10 @@ export function testReplayCrashesOfServices(): void {
 /** @param kills number of kills per process */
 async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: number): Promise<void> {
   const subject = await start();
-  const receiver = await EndpointServer.start(DELIVERY_WORK_MS);
+  const receiver = await EndpointServer.startEndpointServer(DELIVERY_WORK_MS);
   let load: LoadGenerator | undefined;
   try {
-    const tenant = await createTenant(subject);
+    const tenant = await createTestTenant(subject);
     const before = await createShipments(tenant, OTHER_EVENT_COUNT, 'BEFORE');
     // Events must differ by at least a millisecond from the start of the replayed period.
     const since = new Date(Date.now() + 2).toISOString();
@@ -85,7 +85,7 @@ async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: n
     const filter = { since, event_types: ['shipment.created'] };
     const made = await tenant.api.post<ReplayStatus>(`/v1/webhook_endpoints/${hook.id}/replay`, filter);
     expect(made.status).toBe(202);
-    await killAndRestartEach(subject.processes, kills, again);
+    await killAndRestartProcesses(subject.processes, kills, again);
     isKilling = false;
     const replay = await waitForCompletedReplay(tenant, made.data.id);
     await load.stopLoad();
@@ -108,7 +108,7 @@ async function replayDuringCrashes(start: () => Promise<StartedSystem>, kills: n
     expect(receiver.faults).toEqual([]);
   } finally {
     await load?.stopLoad();
-    await receiver.close();
+    await receiver.closeEndpointServer();
     await subject.stop();
   }
 }
@@ -146,7 +146,7 @@ async function createMilestones({ api }: TestTenant, shipmentId: string): Promis
  * Kills and restarts each process the given number of times, in random order, spread over the replay.
  * @param again ids of events that the replay has delivered so far
  */
-async function killAndRestartEach(
+async function killAndRestartProcesses(
   processes: readonly ManagedProcess[],
   kills: number,
   again: ReadonlySet<string>,
@@ -178,7 +178,7 @@ function waitForCompletedReplay({ api }: TestTenant, id: string): Promise<Replay
 /** Returns the ids of all events of the shipments. */
 async function listEventIds({ api }: TestTenant, ids: ReadonlySet<string>): Promise<readonly string[]> {
   const found = await Promise.all(
-    [...ids].map((shipment_id) => listCurrentItems<EventEnvelope>(api, '/v1/events', { shipment_id })),
+    [...ids].map((shipment_id) => listItemsIncludingWrites<EventEnvelope>(api, '/v1/events', { shipment_id })),
   );
   return found.flat().map(({ id }) => id);
 }

@@ -18,7 +18,7 @@ interface LogRecord {
 /** Beginning of the warning of an older process about a read model that a newer process of another version built. */
 const NEWER_READ_MODEL_WARNING = 'a later version of the program built this read model';
 /** Order in which services learn the events of a new version, as docs/reference/running.md says. */
-const UPGRADE_ORDER = ['projections', 'shipments', 'webhooks', 'gateway'] as const;
+const SERVICE_UPGRADE_ORDER = ['projections', 'shipments', 'webhooks', 'gateway'] as const;
 
 /** Without the previous commit, as in a shallow clone, all services keep their build. */
 export function testRollingUpgrade(): void {
@@ -55,9 +55,9 @@ export function testRollingUpgrade(): void {
       await expectWritesToContinue();
       const { system } = stage.services;
       // Like the pods of Kubernetes, all services wait for their turn before the set-up runs.
-      const turns = await Promise.all(UPGRADE_ORDER.map((service) => system.upgrade.startTurn(service)));
+      const turns = await Promise.all(SERVICE_UPGRADE_ORDER.map((service) => system.upgrade.startTurn(service)));
       await system.upgrade.runSetup();
-      for (const [index, service] of UPGRADE_ORDER.entries()) {
+      for (const [index, service] of SERVICE_UPGRADE_ORDER.entries()) {
         expect(await turns[index]?.exitCode).toBe(0);
         expect(turns.map((turn) => turn.hasEnded())).toEqual(turns.map((_, at) => at <= index));
         for (const replica of system.services[service]) {
@@ -84,7 +84,7 @@ export function testRollingUpgrade(): void {
         },
         { deadlineMs: 60_000 },
       );
-      await system.stop();
+      await system.stopSystem();
       expect(stage.services.deaths).toEqual([]);
       expect(await readLogLines('warn', 'error', 'fatal')).toEqual([]);
     },

@@ -3,7 +3,7 @@ import type { Milestone, Shipment } from '@tracking/contracts';
 import { SERVICE_NAMES } from '@tracking/system';
 import { IS_SOAK_RUN, eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
-import { listCurrentItems } from '../tenant.ts';
+import { listItemsIncludingWrites } from '../tenant.ts';
 import { setUpServicesWithReceiver } from './services-with-receiver.ts';
 
 const CONCURRENT_REQUEST_COUNT = 50;
@@ -28,13 +28,13 @@ export function testSafeRetries(): void {
 
   /** Repeats requests that get 503, or a list that may lack writes. */
   const listed = <T>(path: string, params = {}) =>
-    eventually(() => listCurrentItems<T>(stage.tenant.api, path, params), LONG_WAIT_OPTIONS);
+    eventually(() => listItemsIncludingWrites<T>(stage.tenant.api, path, params), LONG_WAIT_OPTIONS);
 
   /**
    * Creates a function that sends the requests through both gateways in turn. It collects the distinct responses of
    * each request.
    */
-  function createSender(requests: readonly (readonly [path: string, body: object | undefined])[]) {
+  function createRepeatedRequestSender(requests: readonly (readonly [path: string, body: object | undefined])[]) {
     const named = requests.map(([path, body]) => ({ path, body, name: randomUUID(), answers: new Set<string>() }));
     const send = async (api: AxiosInstance, index: number): Promise<number> => {
       const request = named[index % named.length];
@@ -61,7 +61,7 @@ export function testSafeRetries(): void {
       const { data: shipment } = await stage.tenant.api.post<Shipment>('/v1/shipments', { house_bill: randomUUID() });
       const house_bill = randomUUID();
       const url = `https://example.com/${randomUUID()}`;
-      const { named, fifty } = createSender([
+      const { named, fifty } = createRepeatedRequestSender([
         ['/v1/shipments', { house_bill }],
         [`/v1/shipments/${shipment.id}/milestones`, { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' }],
         ['/v1/webhook_endpoints', { url, event_types: ['*'] }],

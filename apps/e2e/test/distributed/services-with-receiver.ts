@@ -2,7 +2,7 @@ import type { DistributedSystemOptions } from '@tracking/system';
 import { scaleTimeout } from '@tracking/testing';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
 import { startServices, type StartedServices } from '../subject.ts';
-import { createTenant, type TestTenant } from '../tenant.ts';
+import { createTestTenant, type TestTenant } from '../tenant.ts';
 
 /** The services of a suite, with a workspace and an enabled endpoint. */
 export interface ServicesWithReceiver {
@@ -24,12 +24,12 @@ export function setUpServicesWithReceiver(
 
   beforeAll(async () => {
     started.services = await startServices({ RATE_LIMIT_PER_MINUTE: '1000000' }, await prepare());
-    started.tenant = await createTenant(started.services);
-    receiver = await EndpointServer.start(0);
+    started.tenant = await createTestTenant(started.services);
+    receiver = await EndpointServer.startEndpointServer(0);
     started.hook = await receiver.createEnabledEndpoint(started.tenant.api, '/hook', {});
   }, scaleTimeout(240_000));
   afterAll(async () => {
-    await receiver?.close();
+    await receiver?.closeEndpointServer();
     await started.services?.stop();
   }, scaleTimeout(120_000));
   return started as ServicesWithReceiver;

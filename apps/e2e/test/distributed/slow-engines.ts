@@ -15,15 +15,15 @@ import {
 } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
-import { ENGINES_DIR, startServices, type StartedServices, sumMetric } from '../subject.ts';
-import { createTenant, listAllItems, type TestTenant } from '../tenant.ts';
+import { ENGINES_DIR, startServices, type StartedServices, readMetricTotal } from '../subject.ts';
+import { createTestTenant, listAllItems, type TestTenant } from '../tenant.ts';
 
 /** Milliseconds by which each message to and from a slow engine is delayed. A quick answer takes a few milliseconds. */
 const ENGINE_DELAY_MS = 40;
-const CLIENTS = 60;
+const CONCURRENT_CLIENT_COUNT = 60;
 const WRITES_PER_CLIENT = 8;
 /** Number of concurrent commands for one shipment, which are decided one after another. */
-const BURST = 400;
+const CONCURRENT_COMMAND_COUNT = 400;
 /** Milliseconds after which a client must have an answer, whatever engine is slow. */
 const ANSWER_TIMEOUT_MS = 25_000;
 /**
@@ -33,7 +33,7 @@ const ANSWER_TIMEOUT_MS = 25_000;
 const MAX_RESPONSE_MS = 3_000;
 const LONG_WAIT_OPTIONS = { deadlineMs: 90_000 };
 /** Maximum number of items in each queue, by the metric that counts them. */
-const QUEUE_BOUNDS = {
+const MAX_QUEUE_LENGTHS = {
   commands_pending: 10_000,
   event_store_appends: 10_000,
   message_broker_waiting: 10_000,
@@ -62,7 +62,7 @@ async function startSlowableEngines(): Promise<SlowableEngines> {
   const running = await startEngines({ folder: folder.path, enginesDir: ENGINES_DIR });
   broker.serverPort = readPort(running.kafkaBrokers);
   const eventStore = await DelayingProxy.start(readPort(running.eventStoreDbUrl));
-  const documentStore = await MongoProxy.start(readPort(running.mongoUrl));
+  const documentStore = await MongoProxy.startMongoProxy(readPort(running.mongoUrl));
   return { eventStore, broker, documentStore, running, folder };
 }
 
@@ -90,13 +90,13 @@ export function testSlowEngines(): void {
         mongoStart: undefined,
       },
     );
-    tenant = await createTenant(services);
-    receiver = await EndpointServer.start(0);
+    tenant = await createTestTenant(services);
+    receiver = await EndpointServer.startEndpointServer(0);
     hook = await receiver.createEnabledEndpoint(tenant.api, '/hook', {});
   }, scaleTimeout(240_000));
   afterAll(async () => {
     process.stdout.write(`${figures.join('\n')}\n`);
-    await receiver?.close();
+    await receiver?.closeEndpointServer();
     await services?.stop();
     for (const proxy of [engines?.eventStore, engines?.broker, engines?.documentStore]) await proxy?.close();
     const { eventStoreDb, kafka, mongo } = engines?.running ?? {};
@@ -130,7 +130,7 @@ export function testSlowEngines(): void {
   }
 
   /** Returns the longest time in which requests without a key, which need no engine, are answered during the work. */
-  async function measureMachine(work: Promise<unknown>): Promise<number> {
+  async function measureMaxResponseTime(work: Promise<unknown>): Promise<number> {
     let isOver = false;
     const working = work.finally(() => (isOver = true));
     const measuring = (async () => {
@@ -147,11 +147,11 @@ export function testSlowEngines(): void {
     return longest;
   }
 
-  async function expectQueuesWithinBounds(): Promise<void> {
-    for (const [metric, bound] of Object.entries(QUEUE_BOUNDS)) {
+  async function expectQueueLengthsWithinBounds(): Promise<void> {
+    for (const [metric, bound] of Object.entries(MAX_QUEUE_LENGTHS)) {
       for (const replica of replicas()) {
         // A reader of metrics may get a connection that the server is closing.
-        const count = await eventually(() => sumMetric(replica, metric));
+        const count = await eventually(() => readMetricTotal(replica, metric));
         expect(count).toBeLessThanOrEqual(bound);
       }
     }
@@ -160,13 +160,13 @@ export function testSlowEngines(): void {
   /** Writes from many clients at once, and many commands for one shipment. Returns the ids of all shipments. */
   async function writeFromManyClients(name: string, codes: Map<string, number>): Promise<readonly string[]> {
     const hot = await createShipmentUntilAcknowledged(`${name}-hot`, codes);
-    const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+    const clients = Array.from({ length: CONCURRENT_CLIENT_COUNT }, async (_, client) => {
       const ids: string[] = [];
       for (let n = 0; n < WRITES_PER_CLIENT; n += 1)
         ids.push(await createShipmentUntilAcknowledged(`${name}-${client}-${n}`, codes));
       return ids;
     });
-    const burst = Array.from({ length: BURST }, async (_, n) => {
+    const burst = Array.from({ length: CONCURRENT_COMMAND_COUNT }, async (_, n) => {
       const occurred_at = new Date(Date.UTC(2025, 0, 1) + n * 60_000).toISOString();
       const answer = await post(`/v1/shipments/${hot}/milestones`, { code: 'vessel_departed', occurred_at });
       if (answer.status !== 201) countRefusal(answer, codes);
@@ -175,18 +175,20 @@ export function testSlowEngines(): void {
     let isOver = false;
     const watching = (async () => {
       while (!isOver) {
-        await expectQueuesWithinBounds();
+        await expectQueueLengthsWithinBounds();
         await simulateDelay(200);
       }
     })();
     const writing = Promise.all([Promise.all(clients), Promise.all(burst)]).finally(() => (isOver = true));
     const [[written, acknowledged]] = await Promise.all([writing, watching]);
-    figures.push(`${name}: ${acknowledged.filter(Boolean).length} of ${BURST} commands for one shipment accepted`);
+    figures.push(
+      `${name}: ${acknowledged.filter(Boolean).length} of ${CONCURRENT_COMMAND_COUNT} commands for one shipment accepted`,
+    );
     return [hot, ...written.flat()];
   }
 
   /** Checks that all shipments are listed, and that the receiver got an event of each. */
-  async function expectAllDelivered(ids: readonly string[], name: string): Promise<void> {
+  async function expectShipmentsListedAndDelivered(ids: readonly string[], name: string): Promise<void> {
     await eventually(async () => {
       const listed = await listAllItems<Shipment>(tenant.api, '/v1/shipments');
       const found = new Set(listed.map(({ id }) => id));
@@ -219,15 +221,15 @@ export function testSlowEngines(): void {
         setDelay(0);
       }
       const slowMs = elapsed();
-      await expectAllDelivered(ids, name);
+      await expectShipmentsListedAndDelivered(ids, name);
       const refusals = JSON.stringify(Object.fromEntries(codes));
-      const silences = replicas().map((replica) => sumMetric(replica, 'document_store_silences_total'));
+      const silences = replicas().map((replica) => readMetricTotal(replica, 'document_store_silences_total'));
       figures.push(`silences of the document store by replica: ${(await Promise.all(silences)).join(', ')}`);
       figures.push(
         `slow ${name}: ${Math.round(slowMs)} ms, 503 by reason ${refusals}; all delivered ${Math.round(elapsed() - slowMs)} ms later`,
       );
       await eventually(async () => {
-        for (const replica of replicas()) expect(await sumMetric(replica, 'commands_pending')).toBe(0);
+        for (const replica of replicas()) expect(await readMetricTotal(replica, 'commands_pending')).toBe(0);
       }, LONG_WAIT_OPTIONS);
     },
     scaleTimeout(300_000),
@@ -264,7 +266,7 @@ export function testSlowEngines(): void {
               times.set(name, elapsed());
             }),
           );
-          const machineMs = await measureMachine(sending);
+          const machineMs = await measureMaxResponseTime(sending);
           for (const [name, ms] of times) {
             if (ms > MAX_RESPONSE_MS + machineMs) late.push(`${name} in round ${round}: ${Math.round(ms)} ms`);
             slowest.set(name, Math.max(slowest.get(name) ?? 0, Math.round(ms)));

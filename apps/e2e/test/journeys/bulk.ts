@@ -1,16 +1,16 @@
 import type { BodyOf, TrackingClient } from '@tracking/client';
 import { scaleTimeout } from '@tracking/testing';
 import type { SystemUnderTest } from '../subject.ts';
-import { createTenant } from '../tenant.ts';
+import { createTestTenant } from '../tenant.ts';
 
 type BulkShipment = BodyOf<'upsertShipments'>['shipments'][number];
 type BulkMilestone = BodyOf<'recordMilestones'>['milestones'][number];
 
-export function testBulkWrites(subject: () => SystemUnderTest): void {
+export function testBulkRequests(subject: () => SystemUnderTest): void {
   describe('in bulk', () => {
     let clients: readonly TrackingClient[];
     beforeEach(async () => {
-      ({ clients } = await createTenant(subject()));
+      ({ clients } = await createTestTenant(subject()));
     }, scaleTimeout(30_000));
     /** Returns the client of the next gateway. It sees all writes that went through the other gateways. */
     const gateway = (turn: number): TrackingClient => {

@@ -3,7 +3,7 @@ import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import { EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
-import { createTenant } from '../tenant.ts';
+import { createTestTenant } from '../tenant.ts';
 
 const HOUR_MS = 3_600_000;
 /** Milliseconds until the departure of the first shipment becomes overdue; doubled for each later shipment. */
@@ -29,8 +29,8 @@ export function testTimeDrivenExceptions(subject: () => SystemUnderTest): void {
   test(
     'an overdue departure opens one exception without a request, and a departure resolves it; both events are delivered',
     async () => {
-      const { api } = await createTenant(subject());
-      const receiver = await EndpointServer.start();
+      const { api } = await createTestTenant(subject());
+      const receiver = await EndpointServer.startEndpointServer();
       try {
         const hook = await receiver.createEnabledEndpoint(api, '/exceptions', {
           event_types: ['exception.opened', 'exception.resolved'],
@@ -70,7 +70,7 @@ export function testTimeDrivenExceptions(subject: () => SystemUnderTest): void {
         expect((await api.get<Shipment>(path)).data.open_exceptions_count).toBe(0);
         expect(told().map((event) => hook.came.get(event.id))).toEqual([1, 1]);
       } finally {
-        await receiver.close();
+        await receiver.closeEndpointServer();
       }
     },
     scaleTimeout(90_000),

@@ -1,18 +1,18 @@
-import { createOceanJourney } from '@tracking/demo/journey';
+import { createSampleOceanShipment } from '@tracking/demo/journey';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
-import { createTenant } from '../tenant.ts';
+import { createTestTenant } from '../tenant.ts';
 
 export function testDemo(subject: () => SystemUnderTest): void {
   test(
     "the demo's journey from booking to delivery, with every event delivered",
     async () => {
-      const { api, client } = await createTenant(subject());
-      const receiver = await EndpointServer.start();
+      const { api, client } = await createTestTenant(subject());
+      const receiver = await EndpointServer.startEndpointServer();
       try {
         const hook = await receiver.createEnabledEndpoint(api, '/demo', { event_types: ['*', 'exception.updated'] });
-        const { shipment, steps } = createOceanJourney(new Date());
+        const { shipment, steps } = createSampleOceanShipment(new Date());
         const created = await client.shipments.upsert(shipment);
         for (const { milestone } of steps) await client.milestones.record(created.id, milestone);
         const final = await client.shipments.get(created.id);
@@ -62,7 +62,7 @@ export function testDemo(subject: () => SystemUnderTest): void {
         expect(new Set(exceptions.map(({ resolution }) => resolution?.code))).toEqual(new Set(['auto_cleared']));
         expect(told).toEqual([shown, shown]);
       } finally {
-        await receiver.close();
+        await receiver.closeEndpointServer();
       }
     },
     scaleTimeout(120_000),

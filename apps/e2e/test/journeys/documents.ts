@@ -3,7 +3,7 @@ import { eventually, scaleTimeout, generatePdf, computeSha256 } from '@tracking/
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type TestTenant } from '../tenant.ts';
+import { createReadAfterWriteHeaders, listAllItems, createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 import { downloadDocument, sendUploadBytes, requestUpload, uploadDocument } from '../uploads.ts';
 
 const BYTES_PER_MIB = 2 ** 20;
@@ -20,7 +20,7 @@ export function testDocuments(subject: () => SystemUnderTest): void {
     let far: AxiosInstance;
     let shipment: Shipment;
     beforeEach(async () => {
-      tenant = await createTenant(subject());
+      tenant = await createTestTenant(subject());
       const { gateways } = await createKey(subject(), tenant.workspace, 'operator');
       [near, far] = [gateways[0], gateways.at(-1)] as [AxiosInstance, AxiosInstance];
       const fields = { external_id: 'PAPERS', mode: 'ocean', eta: new Date(Date.now() + DAY_MS).toISOString() };
@@ -28,7 +28,7 @@ export function testDocuments(subject: () => SystemUnderTest): void {
     }, scaleTimeout(30_000));
 
     const read = async (written: AxiosResponse): Promise<Shipment> =>
-      (await far.get<Shipment>(`/v1/shipments/${shipment.id}`, { headers: readAfterWriteHeaders(written) })).data;
+      (await far.get<Shipment>(`/v1/shipments/${shipment.id}`, { headers: createReadAfterWriteHeaders(written) })).data;
     const objects = async () => {
       const token = shipment.id.slice('shp_'.length);
       return (await subject().objects()).filter((id) => id.startsWith(token));
@@ -63,7 +63,7 @@ export function testDocuments(subject: () => SystemUnderTest): void {
         const { status, download_url, upload } = requested.data;
         expect([requested.status, status, download_url, upload.method]).toEqual([201, 'pending_upload', null, 'PUT']);
         const { data: pending } = await far.get(`/v1/documents/${requested.data.id}`, {
-          headers: readAfterWriteHeaders(requested),
+          headers: createReadAfterWriteHeaders(requested),
         });
         expect(pending).toMatchObject({ status: 'pending_upload', uploaded_at: null });
         expect((await read(requested)).documents_count).toBe(1);
@@ -79,7 +79,7 @@ export function testDocuments(subject: () => SystemUnderTest): void {
 
         for (const reader of [near, far]) {
           const path = `/v1/shipments/${shipment.id}/documents`;
-          const listed = await listAllItems<ShipmentDocument>(reader, path, {}, readAfterWriteHeaders(completed));
+          const listed = await listAllItems<ShipmentDocument>(reader, path, {}, createReadAfterWriteHeaders(completed));
           expect(listed.map(({ id, status: is }) => [id, is])).toEqual([
             [requested.data.id, 'uploaded'],
             [sent.data.id, 'uploaded'],
@@ -88,7 +88,7 @@ export function testDocuments(subject: () => SystemUnderTest): void {
         expect((await read(completed)).documents_count).toBe(2);
         expect(await objects()).toHaveLength(2);
 
-        const whole = await downloadDocument(far, requested.data.id, readAfterWriteHeaders(completed));
+        const whole = await downloadDocument(far, requested.data.id, createReadAfterWriteHeaders(completed));
         expect([whole.status, whole.headers['content-length']]).toEqual([200, String(large.length)]);
         expect(whole.data.equals(large)).toBe(true);
         const named = await downloadDocument(far, sent.data.id);
@@ -127,11 +127,11 @@ export function testDocuments(subject: () => SystemUnderTest): void {
         const keyOf = async (role: 'viewer' | 'feed') => (await createKey(subject(), tenant.workspace, role)).api;
         const [viewer, feed] = [await keyOf('viewer'), await keyOf('feed')];
         const test = (await createKey(subject(), tenant.workspace, 'developer', 'test')).api;
-        const stranger = (await createTenant(subject())).api;
+        const stranger = (await createTestTenant(subject())).api;
         const reads = [path, `${path}/download`, `/v1/shipments/${shipment.id}/documents`];
         const answers = (api: AxiosInstance) =>
           Promise.all(
-            reads.map(async (each) => (await api.get(each, { headers: readAfterWriteHeaders(sent) })).status),
+            reads.map(async (each) => (await api.get(each, { headers: createReadAfterWriteHeaders(sent) })).status),
           );
         expect(await answers(viewer)).toEqual([200, 200, 200]);
         expect(await answers(feed)).toEqual([403, 403, 403]);
@@ -165,13 +165,13 @@ export function testDocuments(subject: () => SystemUnderTest): void {
     test(
       'a document is reported missing, rejected, replaced, approved and deleted; each step is delivered and changes the exceptions',
       async () => {
-        const receiver = await EndpointServer.start();
+        const receiver = await EndpointServer.startEndpointServer();
         try {
           const event_types = ['*', 'document.uploaded', 'document.rejected'];
           const hook = await receiver.createEnabledEndpoint(tenant.api, '/papers', { event_types });
           const open = async (written?: AxiosResponse) => {
             const params = { status: 'open', shipment_id: shipment.id };
-            const headers = written && readAfterWriteHeaders(written);
+            const headers = written && createReadAfterWriteHeaders(written);
             const found = await listAllItems<ShipmentException>(far, '/v1/exceptions', params, headers);
             return found.map(({ type }) => type);
           };
@@ -203,7 +203,7 @@ export function testDocuments(subject: () => SystemUnderTest): void {
           });
           expect([second.status, second.data.replaces_document_id]).toEqual([201, first.data.id]);
           const replaced = await near.get<ShipmentDocument>(path(first.data), {
-            headers: readAfterWriteHeaders(second),
+            headers: createReadAfterWriteHeaders(second),
           });
           expect(replaced.data.replaced_by_document_id).toBe(second.data.id);
           expect(await open(second)).toEqual(['document_rejected']);
@@ -234,8 +234,10 @@ export function testDocuments(subject: () => SystemUnderTest): void {
           expect(deleted.status).toBeLessThan(300);
           expect((await read(deleted)).documents_count).toBe(1);
           expect(await objects()).toHaveLength(1);
-          expect((await downloadDocument(far, first.data.id, readAfterWriteHeaders(deleted))).status).toBe(409);
-          const gone = await far.get<ShipmentDocument>(path(first.data), { headers: readAfterWriteHeaders(deleted) });
+          expect((await downloadDocument(far, first.data.id, createReadAfterWriteHeaders(deleted))).status).toBe(409);
+          const gone = await far.get<ShipmentDocument>(path(first.data), {
+            headers: createReadAfterWriteHeaders(deleted),
+          });
           expect(gone.data).toMatchObject({ status: 'deleted', download_url: null, rejection_reason: reason });
           const last = await far.delete(path(second.data));
           expect((await read(last)).documents_count).toBe(0);
@@ -256,7 +258,7 @@ export function testDocuments(subject: () => SystemUnderTest): void {
           );
           expect(receiver.faults).toEqual([]);
         } finally {
-          await receiver.close();
+          await receiver.closeEndpointServer();
         }
       },
       scaleTimeout(120_000),

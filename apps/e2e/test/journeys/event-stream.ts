@@ -1,12 +1,12 @@
 import type { TrackingClient, TrackingEvent } from '@tracking/client';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { SystemUnderTest } from '../subject.ts';
-import { createTenant } from '../tenant.ts';
+import { createTestTenant } from '../tenant.ts';
 
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 
 /** Events that a client receives until it disconnects. */
-function collectEvents({ events }: TrackingClient, lastEventId?: string) {
+function collectStreamedEvents({ events }: TrackingClient, lastEventId?: string) {
   const connection = new AbortController();
   const heard: TrackingEvent[] = [];
   const stream = events.stream({}, { signal: connection.signal, ...(lastEventId !== undefined && { lastEventId }) });
@@ -25,12 +25,12 @@ export function testEventStream(subject: () => SystemUnderTest): void {
   test(
     'a stream of events resumes at another gateway after its connection broke, without gaps or duplicates',
     async () => {
-      const { client, clients } = await createTenant(subject());
+      const { client, clients } = await createTestTenant(subject());
       const [first = client, second = first] = clients;
       const write = async (name: string) => {
         for (let n = 0; n < 5; n += 1) await client.shipments.upsert({ external_id: `${name}-${n}` });
       };
-      const before = collectEvents(first);
+      const before = collectStreamedEvents(first);
       // The stream has started when it has an event id.
       await eventually(() => expect(before.stream.lastEventId).toBeDefined(), LONG_WAIT_OPTIONS);
       await write('CONNECTED');
@@ -38,7 +38,7 @@ export function testEventStream(subject: () => SystemUnderTest): void {
       await before.hangUp();
 
       await write('BROKEN');
-      const resumed = collectEvents(second, before.stream.lastEventId);
+      const resumed = collectStreamedEvents(second, before.stream.lastEventId);
       await write('RESUMED');
       await eventually(() => expect(resumed.heard).toHaveLength(10), LONG_WAIT_OPTIONS);
       expect([...before.heard, ...resumed.heard]).toEqual(await client.events.list().toArray());

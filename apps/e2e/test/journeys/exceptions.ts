@@ -3,7 +3,7 @@ import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type TestTenant } from '../tenant.ts';
+import { createReadAfterWriteHeaders, listAllItems, createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 
 const CONTAINER_NUMBER = 'CSQU3054383';
 const HOUR_MS = 3_600_000;
@@ -19,10 +19,10 @@ export function testExceptions(subject: () => SystemUnderTest): void {
     let tenant: TestTenant;
     let receiver: EndpointServer;
     beforeEach(async () => {
-      tenant = await createTenant(subject());
-      receiver = await EndpointServer.start();
+      tenant = await createTestTenant(subject());
+      receiver = await EndpointServer.startEndpointServer();
     }, scaleTimeout(30_000));
-    afterEach(() => receiver.close());
+    afterEach(() => receiver.closeEndpointServer());
 
     const create = async (api: AxiosInstance, fields: object): Promise<Shipment> => {
       const { status, data } = await api.post<Shipment>('/v1/shipments', { mode: 'ocean', ...fields });
@@ -38,7 +38,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
               gateway,
               '/v1/exceptions',
               { ...params },
-              readAfterWriteHeaders(written),
+              createReadAfterWriteHeaders(written),
             )
           ).map(({ id }) => id),
         ),
@@ -81,7 +81,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
           api,
           '/v1/exceptions',
           { sort: '-severity' },
-          readAfterWriteHeaders(opened),
+          createReadAfterWriteHeaders(opened),
         );
         expect(
           queue.map(({ id, type, status, severity, detected_by }) => [id, type, status, severity, detected_by]),
@@ -127,19 +127,19 @@ export function testExceptions(subject: () => SystemUnderTest): void {
         expect(await listed({ status: 'open,acknowledged' }, cleared)).toEqual(everywhere([]));
         for (const gateway of tenant.gateways) {
           const one = await gateway.get<ShipmentException>(`/v1/exceptions/${customs}`, {
-            headers: readAfterWriteHeaders(cleared),
+            headers: createReadAfterWriteHeaders(cleared),
           });
           expect(one.data).toMatchObject({ status: 'resolved', resolution: { code: 'auto_cleared' } });
           const path = `/v1/shipments/${bent.id}`;
-          const { data } = await gateway.get<Shipment>(path, { headers: readAfterWriteHeaders(cleared) });
+          const { data } = await gateway.get<Shipment>(path, { headers: createReadAfterWriteHeaders(cleared) });
           expect(data.open_exceptions_count).toBe(0);
           const ofShipment = await listAllItems<ShipmentException>(
             gateway,
             `${path}/exceptions`,
             {},
-            readAfterWriteHeaders(cleared),
+            createReadAfterWriteHeaders(cleared),
           );
-          expect(ofShipment).toEqual([omitWarnings(done.data)]);
+          expect(ofShipment).toEqual([removeWarnings(done.data)]);
         }
 
         await eventually(
@@ -157,7 +157,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
             .map(({ id }) => id)
             .sort(),
         ).toEqual([customs, damage].sort());
-        expect(told('exception.updated')).toEqual([omitWarnings(taken.data)]);
+        expect(told('exception.updated')).toEqual([removeWarnings(taken.data)]);
         const updates = [...receiver.bodies.keys()].filter(
           (id) => receiver.findEvent(id).type === ('exception.updated' as EventEnvelope['type']),
         );
@@ -241,7 +241,7 @@ export function testExceptions(subject: () => SystemUnderTest): void {
   });
 }
 
-function omitWarnings(written: ShipmentException): ShipmentException {
+function removeWarnings(written: ShipmentException): ShipmentException {
   const { warnings: _warnings, ...exception } = written as ShipmentException & { readonly warnings: unknown };
   return exception;
 }

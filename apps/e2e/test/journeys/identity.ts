@@ -7,12 +7,12 @@ import {
   generateEmail,
   createSignedInAdmin,
   signIn,
-  extractToken,
+  extractLinkToken,
   type SessionResponse,
   type SignedInUser,
 } from '../people.ts';
 import { runCli, runCliJson, type SystemUnderTest } from '../subject.ts';
-import { listAllItems, createKeyClient, createTenant } from '../tenant.ts';
+import { listAllItems, createKeyClient, createTestTenant } from '../tenant.ts';
 
 const LIVE_KEY_FIELDS = { name: 'journey', environment: 'live' };
 
@@ -27,7 +27,7 @@ export function testIdentity(subject: () => SystemUnderTest): void {
     /** Secrets that the API returned once and that must not appear anywhere else. */
     let secrets: string[];
     beforeEach(async () => {
-      ({ workspace } = await createTenant(subject()));
+      ({ workspace } = await createTestTenant(subject()));
       admin = await createSignedInAdmin(subject(), workspace);
       secrets = [admin.password, admin.cookie];
     }, scaleTimeout(60_000));
@@ -47,14 +47,17 @@ export function testIdentity(subject: () => SystemUnderTest): void {
     const everywhere = (status: number) => subject().urls.map(() => status);
     const invite = async (role: string): Promise<SignedInUser> => {
       const email = generateEmail(role);
-      const made = await expectStatus<InvitedUser>(admin.api.post('/v1/users', { email, role }), 201);
+      const made = await expectResponseStatus<InvitedUser>(admin.api.post('/v1/users', { email, role }), 201);
       expect(made).toMatchObject({ email, role, status: 'invited', name: null });
       const person = await acceptInvitation(subject(), made.invitation_url, email);
-      secrets.push(person.password, person.cookie, extractToken(made.invitation_url));
+      secrets.push(person.password, person.cookie, extractLinkToken(made.invitation_url));
       return person;
     };
     const newKey = async (api: AxiosInstance, fields: object = {}): Promise<NewApiKey> => {
-      const made = await expectStatus<NewApiKey>(api.post('/v1/api_keys', { ...LIVE_KEY_FIELDS, ...fields }), 201);
+      const made = await expectResponseStatus<NewApiKey>(
+        api.post('/v1/api_keys', { ...LIVE_KEY_FIELDS, ...fields }),
+        201,
+      );
       secrets.push(made.key);
       return made;
     };
@@ -62,27 +65,30 @@ export function testIdentity(subject: () => SystemUnderTest): void {
     test(
       "a user is invited, signs in and creates a key, which always has the user's current permissions",
       async () => {
-        const me = await expectStatus<SessionResponse>(admin.api.get('/v1/session'), 200);
+        const me = await expectResponseStatus<SessionResponse>(admin.api.get('/v1/session'), 200);
         expect(me).toMatchObject({ user: { email: admin.email }, workspace: { name: workspace }, role: 'admin' });
         const bob = await invite('operator');
-        await expectStatus(bob.api.post('/v1/shipments', { external_id: 'IDENTITY' }), 201);
+        await expectResponseStatus(bob.api.post('/v1/shipments', { external_id: 'IDENTITY' }), 201);
         expect((await bob.api.get('/v1/users')).status).toBe(403);
 
         const { id, key, owner } = await newKey(bob.api);
         expect(owner).toEqual({ type: 'user', id: bob.user.id });
         expect(await writesOf(key)).toEqual(everywhere(200));
-        const who = await expectStatus<SessionResponse>(createKeyClient(subject().urls, key).get('/v1/session'), 200);
+        const who = await expectResponseStatus<SessionResponse>(
+          createKeyClient(subject().urls, key).get('/v1/session'),
+          200,
+        );
         expect(who).toMatchObject({ user: { id: bob.user.id }, role: 'operator' });
 
         const at = `/v1/users/${bob.user.id}`;
-        expect(await expectStatus<User>(admin.api.patch(at, { role: 'viewer' }), 200)).toMatchObject({
+        expect(await expectResponseStatus<User>(admin.api.patch(at, { role: 'viewer' }), 200)).toMatchObject({
           role: 'viewer',
         });
         await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(403)));
-        await expectStatus(admin.api.patch(at, { role: 'operator' }), 200);
+        await expectResponseStatus(admin.api.patch(at, { role: 'operator' }), 200);
         await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(200)));
 
-        await expectStatus(admin.api.post(`${at}/deactivate`), 200);
+        await expectResponseStatus(admin.api.post(`${at}/deactivate`), 200);
         await eventually(async () => {
           expect(await writesOf(key)).toEqual(everywhere(401));
           expect(await sessionsOf(bob)).toEqual(everywhere(401));
@@ -92,13 +98,13 @@ export function testIdentity(subject: () => SystemUnderTest): void {
           password: bob.password,
         });
         expect([refused.status, refused.data.error.code]).toEqual([401, 'invalid_credentials']);
-        await expectStatus(admin.api.post(`${at}/reactivate`), 200);
+        await expectResponseStatus(admin.api.post(`${at}/reactivate`), 200);
         const again = await signIn(subject(), bob.email, bob.password);
         secrets.push(again.cookie);
 
-        await expectStatus(again.api.post(`/v1/api_keys/${id}/revoke`), 200);
+        await expectResponseStatus(again.api.post(`/v1/api_keys/${id}/revoke`), 200);
         await eventually(async () => expect(await writesOf(key)).toEqual(everywhere(401)));
-        await expectStatus(again.api.delete('/v1/session'), 200, 204);
+        await expectResponseStatus(again.api.delete('/v1/session'), 200, 204);
         await eventually(async () => {
           expect(await sessionsOf(again)).toEqual(everywhere(401));
         });
@@ -109,18 +115,18 @@ export function testIdentity(subject: () => SystemUnderTest): void {
     test(
       "a service account's key is rotated with a grace period, and revoked",
       async () => {
-        const account = await expectStatus<ServiceAccount>(
+        const account = await expectResponseStatus<ServiceAccount>(
           admin.api.post('/v1/service_accounts', { name: 'TMS', role: 'feed' }),
           201,
         );
         const old = await newKey(admin.api, { service_account_id: account.id });
         expect(old).toMatchObject({ role: 'feed', owner: { type: 'service_account', id: account.id } });
-        await expectStatus(
+        await expectResponseStatus(
           createKeyClient(subject().urls, old.key).post('/v1/shipments', { external_id: 'IDENTITY' }),
           201,
         );
         const rotate = (id: string, grace_seconds: number) =>
-          expectStatus<NewApiKey>(admin.api.post(`/v1/api_keys/${id}/rotate`, { grace_seconds }), 200, 201);
+          expectResponseStatus<NewApiKey>(admin.api.post(`/v1/api_keys/${id}/rotate`, { grace_seconds }), 200, 201);
 
         const next = await rotate(old.id, 3_600);
         expect(next.id).not.toBe(old.id);
@@ -135,10 +141,10 @@ export function testIdentity(subject: () => SystemUnderTest): void {
         await eventually(async () => expect(await writesOf(next.key)).toEqual(everywhere(401)));
         expect(await writesOf(old.key)).toEqual(everywhere(200));
 
-        await expectStatus(admin.api.post(`/v1/api_keys/${old.id}/revoke`), 200);
+        await expectResponseStatus(admin.api.post(`/v1/api_keys/${old.id}/revoke`), 200);
         await eventually(async () => expect(await writesOf(old.key)).toEqual(everywhere(401)));
         expect(await writesOf(last.key)).toEqual(everywhere(200));
-        await expectStatus(admin.api.post(`/v1/service_accounts/${account.id}/deactivate`), 200);
+        await expectResponseStatus(admin.api.post(`/v1/service_accounts/${account.id}/deactivate`), 200);
         await eventually(async () => expect(await writesOf(last.key)).toEqual(everywhere(401)));
       },
       scaleTimeout(120_000),
@@ -149,8 +155,8 @@ export function testIdentity(subject: () => SystemUnderTest): void {
       async () => {
         const bob = await invite('developer');
         const { id: keyId } = await newKey(bob.api);
-        await expectStatus(admin.api.patch(`/v1/users/${bob.user.id}`, { role: 'viewer' }), 200);
-        await expectStatus(admin.api.post(`/v1/api_keys/${keyId}/revoke`), 200);
+        await expectResponseStatus(admin.api.patch(`/v1/users/${bob.user.id}`, { role: 'viewer' }), 200);
+        await expectResponseStatus(admin.api.post(`/v1/api_keys/${keyId}/revoke`), 200);
         await runCli(subject(), 'users', 'deactivate', bob.email, '--workspace', workspace);
 
         const log = await listAllItems<AuditEntry>(admin.api, '/v1/audit_log');
@@ -169,7 +175,7 @@ export function testIdentity(subject: () => SystemUnderTest): void {
         const text = JSON.stringify(log);
         for (const secret of secrets) expect(text).not.toContain(secret);
 
-        const elsewhere = (await createTenant(subject())).workspace;
+        const elsewhere = (await createTestTenant(subject())).workspace;
         const stranger = await createSignedInAdmin(subject(), elsewhere);
         const theirs = await listAllItems<AuditEntry>(stranger.api, '/v1/audit_log');
         expect(theirs.map(({ target }) => target.id)).not.toContain(bob.user.id);
@@ -184,7 +190,7 @@ export function testIdentity(subject: () => SystemUnderTest): void {
         ];
         expect((await Promise.all(foreign)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
         // The same e-mail belongs to another user in the other workspace.
-        await expectStatus(stranger.api.post('/v1/users', { email: bob.email, role: 'viewer' }), 201);
+        await expectResponseStatus(stranger.api.post('/v1/users', { email: bob.email, role: 'viewer' }), 201);
       },
       scaleTimeout(120_000),
     );
@@ -195,9 +201,9 @@ export function testIdentity(subject: () => SystemUnderTest): void {
         const bob = await invite('viewer');
         const where = ['--workspace', workspace];
         const link = await runCli(subject(), 'users', 'reset-password', bob.email, ...where);
-        const path = `/v1/invitations/${extractToken(link)}`;
+        const path = `/v1/invitations/${extractLinkToken(link)}`;
         const open = createAnonymousClient(subject());
-        expect(await expectStatus(open.get(path), 200)).toMatchObject({ purpose: 'password_reset' });
+        expect(await expectResponseStatus(open.get(path), 200)).toMatchObject({ purpose: 'password_reset' });
         const attempts = await Promise.all(
           Array.from({ length: 10 }, (_, n) => open.post(path, { name: 'Bob', password: `another harbour ${n}` })),
         );
@@ -225,7 +231,7 @@ export function testIdentity(subject: () => SystemUnderTest): void {
           bob.email,
           ...where,
         );
-        await expectStatus(
+        await expectResponseStatus(
           createKeyClient(subject().urls, key).post('/v1/shipments', { external_id: 'IDENTITY' }),
           201,
         );
@@ -236,7 +242,7 @@ export function testIdentity(subject: () => SystemUnderTest): void {
 }
 
 /** Returns the body of a response. @throws Error if the response has another status */
-async function expectStatus<T>(answer: Promise<AxiosResponse<T>>, ...statuses: readonly number[]): Promise<T> {
+async function expectResponseStatus<T>(answer: Promise<AxiosResponse<T>>, ...statuses: readonly number[]): Promise<T> {
   const { status, data } = await answer;
   if (!statuses.includes(status))
     throw new Error(`expected status ${statuses}, got ${status}: ${JSON.stringify(data)}`);

@@ -1,5 +1,5 @@
 import type { SystemUnderTest } from '../subject.ts';
-import { testBulkWrites } from './bulk.ts';
+import { testBulkRequests } from './bulk.ts';
 import { testTimeDrivenExceptions } from './clock.ts';
 import { testDemo } from './demo.ts';
 import { testDocuments } from './documents.ts';
@@ -8,8 +8,8 @@ import { testExceptions } from './exceptions.ts';
 import { testIdentity } from './identity.ts';
 import { testListenCommand } from './listen.ts';
 import { testMilestones } from './milestones.ts';
-import { testOperation } from './operation.ts';
-import { testPreconditions } from './preconditions.ts';
+import { testServerOperation } from './operation.ts';
+import { testConditionalRequests } from './preconditions.ts';
 import { testQuickStart } from './quick-start.ts';
 import { testSessions } from './sessions.ts';
 import { testSettings } from './settings.ts';
@@ -27,11 +27,11 @@ export function testJourneys(subject: () => SystemUnderTest): void {
   testQuickStart(subject);
   testDemo(subject);
   testShipments(subject);
-  testBulkWrites(subject);
+  testBulkRequests(subject);
   testMilestones(subject);
   testShipmentLists(subject);
   testShipmentHistory(subject);
-  testPreconditions(subject);
+  testConditionalRequests(subject);
   testIdentity(subject);
   testSettings(subject);
   testExceptions(subject);
@@ -44,6 +44,6 @@ export function testJourneys(subject: () => SystemUnderTest): void {
   testDocuments(subject);
   testTimeDrivenExceptions(subject);
   testEventStream(subject);
-  testOperation(subject);
+  testServerOperation(subject);
   testEventTransfer(subject);
 }

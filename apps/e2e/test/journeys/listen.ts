@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ManagedProcess, type TempFolder, eventually, scaleTimeout, createTempFolder } from '@tracking/testing';
 import { LoopbackReceiver } from '../browser/loopback-receiver.ts';
 import { REPOSITORY_ROOT, runCliJson, type SystemUnderTest } from '../subject.ts';
-import { listAllItems, createTenant } from '../tenant.ts';
+import { listAllItems, createTestTenant } from '../tenant.ts';
 
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 
@@ -14,19 +14,19 @@ export function testListenCommand(subject: () => SystemUnderTest): void {
     let listening: ManagedProcess | undefined;
     beforeEach(async () => {
       folder = await createTempFolder();
-      server = await LoopbackReceiver.start();
+      server = await LoopbackReceiver.startLoopbackReceiver();
     });
     afterEach(async () => {
       await listening?.killProcess();
       listening = undefined;
-      await server.close();
+      await server.closeReceiver();
       await folder.remove();
     });
 
     test(
       "a developer's own server receives events, gets one resent, and no endpoint remains",
       async () => {
-        const { key, api } = await createTenant(subject());
+        const { key, api } = await createTestTenant(subject());
         const [url = ''] = subject().urls;
         const developer = { ...subject(), operator: { ...subject().operator, API_KEY: key } };
         const line = ['--url', url, '--events', 'shipment.created', '--forward-to', server.url];

@@ -3,7 +3,7 @@ import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosResponse } from 'axios';
 import { EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type TestTenant } from '../tenant.ts';
+import { createReadAfterWriteHeaders, listAllItems, createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 
 type Written = AxiosResponse<Milestone & { readonly warnings: readonly Warning[] }>;
 
@@ -13,7 +13,7 @@ export function testMilestones(subject: () => SystemUnderTest): void {
     let feed: TestTenant['api'];
     let path: string;
     beforeEach(async () => {
-      tenant = await createTenant(subject(), 'operator');
+      tenant = await createTestTenant(subject(), 'operator');
       ({ api: feed } = await createKey(subject(), tenant.workspace, 'feed'));
       const fields = { external_id: 'MS-1', mode: 'ocean', origin_port: 'CNSHA', destination_port: 'NLRTM' };
       path = `/v1/shipments/${(await tenant.api.post<Shipment>('/v1/shipments', fields)).data.id}`;
@@ -54,7 +54,7 @@ export function testMilestones(subject: () => SystemUnderTest): void {
       const late = await api.patch(milestone, { note: 'x' });
       expect([late.status, late.data.error.code]).toEqual([409, 'milestone_retracted']);
 
-      const headers = readAfterWriteHeaders(repeated);
+      const headers = createReadAfterWriteHeaders(repeated);
       for (const gateway of gateways) {
         const { warnings: _, ...expected } = retracted.data;
         expect((await gateway.get(milestone, { headers })).data).toEqual(expected);
@@ -76,7 +76,7 @@ export function testMilestones(subject: () => SystemUnderTest): void {
     });
 
     test('the retraction of an actual milestone is delivered to subscribers', async () => {
-      const receiver = await EndpointServer.start();
+      const receiver = await EndpointServer.startEndpointServer();
       try {
         const { api: developer } = await createKey(subject(), tenant.workspace, 'developer');
         const hook = await receiver.createEnabledEndpoint(developer, '/hook', { event_types: ['milestone.retracted'] });
@@ -87,7 +87,7 @@ export function testMilestones(subject: () => SystemUnderTest): void {
         const [id = ''] = hook.came.keys();
         expect(receiver.findEvent(id)).toMatchObject({ type: 'milestone.retracted', data: { milestone } });
       } finally {
-        await receiver.close();
+        await receiver.closeEndpointServer();
       }
     });
 
@@ -95,7 +95,7 @@ export function testMilestones(subject: () => SystemUnderTest): void {
       const { api } = tenant;
       const post = (fields: object): Promise<Written> => api.post(`${path}/milestones`, fields);
       const shown = async (written: Written) =>
-        (await api.get<Shipment>(path, { headers: readAfterWriteHeaders(written) })).data;
+        (await api.get<Shipment>(path, { headers: createReadAfterWriteHeaders(written) })).data;
       const estimate = { code: 'vessel_arrived', classifier: 'estimated', location: 'NLRTM' };
       await post({ ...estimate, occurred_at: '2026-04-01T00:00:00Z' });
       const newer = await post({ ...estimate, occurred_at: '2026-04-05T00:00:00Z' });

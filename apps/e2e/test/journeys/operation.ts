@@ -2,14 +2,14 @@ import type { ReadModelStatus, Shipment } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import axios from 'axios';
 import { runCli, runCliJson, type SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createTenant } from '../tenant.ts';
+import { createReadAfterWriteHeaders, listAllItems, createTestTenant } from '../tenant.ts';
 
-export function testOperation(subject: () => SystemUnderTest): void {
+export function testServerOperation(subject: () => SystemUnderTest): void {
   describe('operation', () => {
     test(
       'read models are rebuilt during writes and contain all of them',
       async () => {
-        const { api } = await createTenant(subject());
+        const { api } = await createTestTenant(subject());
         const names = async () => {
           const { data } = await runCliJson<{ data: ReadModelStatus[] }>(subject(), 'read-models', 'list');
           return new Map(data.map(({ name, generation }) => [name, generation]));
@@ -39,7 +39,7 @@ export function testOperation(subject: () => SystemUnderTest): void {
               api,
               '/v1/shipments',
               {},
-              lasts[0] && readAfterWriteHeaders(lasts[0]),
+              lasts[0] && createReadAfterWriteHeaders(lasts[0]),
             );
             expect(new Map(listed.map(({ id, version }) => [id, version]))).toEqual(acknowledged);
           },

@@ -2,15 +2,15 @@ import type { AuditEntry, Shipment, WorkspaceSettings } from '@tracking/contract
 import { scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { SystemUnderTest } from '../subject.ts';
-import { createTenant } from '../tenant.ts';
+import { createTestTenant } from '../tenant.ts';
 
 const CONCURRENT_WRITE_COUNT = 50;
 
-export function testPreconditions(subject: () => SystemUnderTest): void {
+export function testConditionalRequests(subject: () => SystemUnderTest): void {
   describe('one of many writes with the same If-Match is applied, across all gateways', () => {
     let api: AxiosInstance;
     beforeEach(async () => {
-      ({ api } = await createTenant(subject()));
+      ({ api } = await createTestTenant(subject()));
     }, scaleTimeout(30_000));
 
     /** Sends concurrent writes with the current ETag. One write succeeds, and the others report the new ETag. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import type { SystemUnderTest } from '../subject.ts';
-import { createHttpClient, createTenant } from '../tenant.ts';
+import { createHttpClient, createTestTenant } from '../tenant.ts';
 
 const USER_PASSWORD = 'a long password for tests';
 const SAME_ORIGIN_HEADERS = { 'X-Requested-With': 'journey' };
@@ -12,7 +12,7 @@ export function testSessions(subject: () => SystemUnderTest): void {
     test(
       'a session works on every gateway, ends on every gateway, and its changes are in the audit log',
       async () => {
-        const tenant = await createTenant(subject());
+        const tenant = await createTestTenant(subject());
         const email = `${randomBytes(4).toString('hex')}@example.com`;
         const invited = await tenant.api.post('/v1/users', { email, role: 'admin' });
         const token = String(invited.data.invitation_url).replace(/^.*#/, '');

@@ -1,13 +1,13 @@
 import type { WorkspaceSettings } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { SystemUnderTest } from '../subject.ts';
-import { createKey, createTenant } from '../tenant.ts';
+import { createKey, createTestTenant } from '../tenant.ts';
 
 export function testSettings(subject: () => SystemUnderTest): void {
   test(
     'settings changed at one gateway apply at every other, and only to permitted users',
     async () => {
-      const { workspace, gateways } = await createTenant(subject());
+      const { workspace, gateways } = await createTestTenant(subject());
       const seen = () =>
         Promise.all(
           gateways.map(async (gateway) => {
@@ -36,7 +36,7 @@ export function testSettings(subject: () => SystemUnderTest): void {
   test(
     'open shipments are checked against changed settings, and the progress is visible',
     async () => {
-      const { gateways } = await createTenant(subject());
+      const { gateways } = await createTestTenant(subject());
       const [api, other] = [gateways[0]!, gateways.at(-1)!];
       const { data: shipment } = await api.post('/v1/shipments', { external_id: 'PO-1', mode: 'ocean' });
       const occurred_at = new Date(Date.now() - 60_000).toISOString();

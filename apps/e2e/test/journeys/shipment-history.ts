@@ -1,13 +1,13 @@
 import type { EtaChange, HistoryEntry, Milestone, Shipment, ShipmentExplanation } from '@tracking/contracts';
 import { scaleTimeout } from '@tracking/testing';
 import type { SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createTenant, type TestTenant } from '../tenant.ts';
+import { createReadAfterWriteHeaders, listAllItems, createTestTenant, type TestTenant } from '../tenant.ts';
 
 export function testShipmentHistory(subject: () => SystemUnderTest): void {
   describe('the past of a shipment', () => {
     let tenant: TestTenant;
     beforeEach(async () => {
-      tenant = await createTenant(subject(), 'feed');
+      tenant = await createTestTenant(subject(), 'feed');
     }, scaleTimeout(30_000));
 
     test('every gateway returns the history, ETA history, explanation and past states of a shipment', async () => {
@@ -24,9 +24,9 @@ export function testShipmentHistory(subject: () => SystemUnderTest): void {
       const post = (fields: object) => api.post<Milestone>(`${path}/milestones`, fields);
       const first = await post({ ...estimate, occurred_at: '2026-04-03T00:00:00Z', reason_code: 'port_congestion' });
       const second = await post({ ...estimate, occurred_at: '2026-04-02T00:00:00Z' });
-      const before = await api.get<Shipment>(path, { headers: readAfterWriteHeaders(second) });
+      const before = await api.get<Shipment>(path, { headers: createReadAfterWriteHeaders(second) });
       const milestonesBefore = await api.get(`${path}/milestones?classifier=all`, {
-        headers: readAfterWriteHeaders(second),
+        headers: createReadAfterWriteHeaders(second),
       });
       await api.delete(`${path}/milestones/${second.data.id}`);
       const departed = await post({ code: 'vessel_departed', occurred_at: '2026-03-01T10:00:00Z', location: 'CNSHA' });

@@ -1,13 +1,13 @@
 import { scaleTimeout } from '@tracking/testing';
 import type { Shipment } from '@tracking/contracts';
 import type { SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createTenant, type TestTenant } from '../tenant.ts';
+import { createReadAfterWriteHeaders, listAllItems, createTestTenant, type TestTenant } from '../tenant.ts';
 
 export function testShipmentLists(subject: () => SystemUnderTest): void {
   describe('lists of shipments', () => {
     let tenant: TestTenant;
     beforeAll(async () => {
-      tenant = await createTenant(subject(), 'operator');
+      tenant = await createTestTenant(subject(), 'operator');
     }, scaleTimeout(30_000));
 
     test('lists find shipments by any reference, alone and combined, in each sort order', async () => {
@@ -28,9 +28,9 @@ export function testShipmentLists(subject: () => SystemUnderTest): void {
       for (let n = 0; n < 12; n += 1) made.push((await create(n)).data);
       const last = await api.post(`/v1/shipments/${made[11]?.id}/cancel`);
       const numbers = async (params: object) =>
-        (await listAllItems<Shipment>(api, '/v1/shipments', { limit: 3, ...params }, readAfterWriteHeaders(last))).map(
-          ({ external_id }) => Number(external_id?.slice(5)),
-        );
+        (
+          await listAllItems<Shipment>(api, '/v1/shipments', { limit: 3, ...params }, createReadAfterWriteHeaders(last))
+        ).map(({ external_id }) => Number(external_id?.slice(5)));
       expect(await numbers({ mode: 'vessel', sort: 'created_at' })).toEqual([0, 2, 4, 6, 8, 10]);
       expect(await numbers({ mode: 'air,rail', sort: 'created_at' })).toEqual([1, 3, 5, 7, 9, 11]);
       expect(await numbers({ mode: 'sea,air', booking_number: 'BKG-1' })).toEqual([5, 4, 3, 2, 1, 0]);

@@ -1,7 +1,7 @@
 import { scaleTimeout, startStopwatch } from '@tracking/testing';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import type { SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createKey, createTenant, type TestTenant } from '../tenant.ts';
+import { createReadAfterWriteHeaders, listAllItems, createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 
 /** Milliseconds after which a write is acknowledged even if the read models lag behind. */
 const RESPONSE_DEADLINE_MS = 500;
@@ -10,7 +10,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
   describe('shipments', () => {
     let tenant: TestTenant;
     beforeEach(async () => {
-      tenant = await createTenant(subject(), 'operator');
+      tenant = await createTestTenant(subject(), 'operator');
     }, scaleTimeout(30_000));
     const other = <T>(of: readonly T[], turn: number): T => of[(turn + 1) % of.length] as T;
 
@@ -25,7 +25,12 @@ export function testShipments(subject: () => SystemUnderTest): void {
       expect([changed.status, again.status]).toEqual([200, 200]);
       expect(changed.data).toMatchObject({ version: 2, house_bill: 'HB-2', mode: 'ocean', origin_port: 'CNSHA' });
       expect(again.data).toEqual(changed.data);
-      const events = await listAllItems<EventEnvelope>(api, '/v1/events', { limit: 1 }, readAfterWriteHeaders(again));
+      const events = await listAllItems<EventEnvelope>(
+        api,
+        '/v1/events',
+        { limit: 1 },
+        createReadAfterWriteHeaders(again),
+      );
       expect(events.map(({ type }) => type)).toEqual(['shipment.created', 'shipment.updated']);
       expect(events[1]?.data).toMatchObject({ changes: { house_bill: { from: 'HB-1', to: 'HB-2' } } });
     });
@@ -44,7 +49,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
       }
       const reused = await send(1, { house_bill: 'HB-2' });
       expect([reused.status, reused.data]).toMatchObject([409, { error: { code: 'idempotency_key_reused' } }]);
-      const found = await listAllItems<Shipment>(api, '/v1/shipments', {}, readAfterWriteHeaders(first));
+      const found = await listAllItems<Shipment>(api, '/v1/shipments', {}, createReadAfterWriteHeaders(first));
       expect(found.map(({ id }) => id)).toEqual([first.data.id]);
     });
 
@@ -53,7 +58,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
       const references = Array.from({ length: 25 }, (_, n) => `PAGE-${n}`);
       await Promise.all(references.map((external_id) => api.post('/v1/shipments', { external_id })));
       const last = await api.post('/v1/shipments', { external_id: 'PAGE-last' });
-      const found = await listAllItems<Shipment>(api, '/v1/shipments', { limit: 4 }, readAfterWriteHeaders(last));
+      const found = await listAllItems<Shipment>(api, '/v1/shipments', { limit: 4 }, createReadAfterWriteHeaders(last));
       expect(found.map(({ external_id }) => external_id).sort()).toEqual([...references, 'PAGE-last'].sort());
       expect(found[0]?.external_id).toBe('PAGE-last');
     });
@@ -76,9 +81,9 @@ export function testShipments(subject: () => SystemUnderTest): void {
         prompt += isPrompt ? 1 : 0;
         const [byId, listed] = [
           await other(gateways, turn).get<Shipment>(`/v1/shipments/${write.data.id}`, {
-            headers: readAfterWriteHeaders(write),
+            headers: createReadAfterWriteHeaders(write),
           }),
-          await shown(turn, readAfterWriteHeaders(write)),
+          await shown(turn, createReadAfterWriteHeaders(write)),
         ];
         expect([byId.status, byId.data.house_bill]).toEqual([200, house_bill]);
         expect(listed).toEqual([200, house_bill]);
@@ -101,9 +106,14 @@ export function testShipments(subject: () => SystemUnderTest): void {
       const repeated = await api.post<Milestone>(`${path}/milestones`, departed);
       expect([first.status, second.status, repeated.status]).toEqual([201, 201, 200]);
       expect(repeated.data.id).toBe(second.data.id);
-      const listed = await listAllItems<Milestone>(api, `${path}/milestones`, {}, readAfterWriteHeaders(repeated));
+      const listed = await listAllItems<Milestone>(
+        api,
+        `${path}/milestones`,
+        {},
+        createReadAfterWriteHeaders(repeated),
+      );
       expect(listed.map(({ id }) => id)).toEqual([second.data.id, first.data.id]);
-      const { data } = await api.get<Shipment>(path, { headers: readAfterWriteHeaders(repeated) });
+      const { data } = await api.get<Shipment>(path, { headers: createReadAfterWriteHeaders(repeated) });
       expect(data).toMatchObject({
         status: 'arrived',
         atd: '2026-03-01T02:00:00.000Z',
@@ -114,7 +124,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
         api,
         '/v1/events',
         { type: 'milestone.recorded' },
-        readAfterWriteHeaders(repeated),
+        createReadAfterWriteHeaders(repeated),
       );
       expect(events.map((event) => (event.data['milestone'] as { code: string }).code)).toEqual([
         'vessel_arrived',
@@ -162,7 +172,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
         api,
         '/v1/events',
         { shipment_id: created.data.id },
-        readAfterWriteHeaders(last),
+        createReadAfterWriteHeaders(last),
       );
       const statuses = events.map(
         ({ data }) => (data['changes'] as { status?: { to: string } } | undefined)?.status?.to,
@@ -178,8 +188,8 @@ export function testShipments(subject: () => SystemUnderTest): void {
     test('other workspaces and the other environment cannot read a shipment', async () => {
       const { api, workspace } = tenant;
       const created = await api.post<Shipment>('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
-      const [event] = await listAllItems<EventEnvelope>(api, '/v1/events', {}, readAfterWriteHeaders(created));
-      const strangers = [await createTenant(subject()), await createKey(subject(), workspace, 'operator', 'test')];
+      const [event] = await listAllItems<EventEnvelope>(api, '/v1/events', {}, createReadAfterWriteHeaders(created));
+      const strangers = [await createTestTenant(subject()), await createKey(subject(), workspace, 'operator', 'test')];
       for (const { api: stranger } of strangers) {
         const path = `/v1/shipments/${created.data.id}`;
         const milestone = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
@@ -191,7 +201,7 @@ export function testShipments(subject: () => SystemUnderTest): void {
         ];
         expect(refused.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
         const params = { external_id: 'MINE' };
-        expect(await listAllItems(stranger, '/v1/shipments', params, readAfterWriteHeaders(created))).toEqual([]);
+        expect(await listAllItems(stranger, '/v1/shipments', params, createReadAfterWriteHeaders(created))).toEqual([]);
         expect(await listAllItems(stranger, '/v1/events')).toEqual([]);
         const own = await stranger.post('/v1/shipments', { external_id: 'MINE', house_bill: 'HB-1' });
         expect([own.status, own.data.warnings]).toEqual([201, []]);

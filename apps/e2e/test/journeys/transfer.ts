@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import { eventually, createTempFolder, scaleTimeout } from '@tracking/testing';
 import { runCli, runCliJson, startStandalone, type SystemUnderTest } from '../subject.ts';
-import { listAllItems, createKey, createTenant, type TestTenant } from '../tenant.ts';
+import { listAllItems, createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 
 const SHIPMENT_COUNT = 6;
 const MILESTONE_CODES = ['gated_in', 'loaded_on_vessel', 'vessel_departed', 'customs_hold'];
@@ -26,7 +26,7 @@ export function testEventTransfer(subject: () => SystemUnderTest): void {
       // Links in the imported data contain the URL of the new system.
       const source = await startStandalone({ BASE_URL: here, APP_URL: here });
       try {
-        const tenant = await createTenant(source);
+        const tenant = await createTestTenant(source);
         for (let n = 0; n < SHIPMENT_COUNT; n += 1) {
           const created = await tenant.api.post<Shipment>('/v1/shipments', { external_id: `MOVE-${n}`, mode: 'ocean' });
           expect(created.status).toBe(201);

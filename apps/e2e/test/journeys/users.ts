@@ -3,17 +3,17 @@ import type { User } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import { type SystemUnderTest, runCli } from '../subject.ts';
-import { type TestTenant, createKeyClient, createTenant } from '../tenant.ts';
+import { type TestTenant, createKeyClient, createTestTenant } from '../tenant.ts';
 
 const USER_PASSWORD = 'a long password for tests';
 const generateEmail = () => `${randomBytes(4).toString('hex')}@example.com`;
-const extractToken = (url: string): string => url.replace(/^.*#/, '');
+const extractLinkToken = (url: string): string => url.replace(/^.*#/, '');
 
 export function testUsers(subject: () => SystemUnderTest): void {
   describe('users', () => {
     let tenant: TestTenant;
     beforeEach(async () => {
-      tenant = await createTenant(subject());
+      tenant = await createTestTenant(subject());
     }, scaleTimeout(30_000));
 
     const gateway = (n: number): AxiosInstance => tenant.gateways[n % tenant.gateways.length] ?? tenant.api;
@@ -21,7 +21,7 @@ export function testUsers(subject: () => SystemUnderTest): void {
     /** Creates a user who was invited and has joined. */
     async function createUser(role: User['role']): Promise<User> {
       const invited = await tenant.api.post<{ invitation_url: string }>('/v1/users', { email: generateEmail(), role });
-      const token = extractToken(invited.data.invitation_url);
+      const token = extractLinkToken(invited.data.invitation_url);
       const joined = await tenant.api.post<User>(`/v1/invitations/${token}`, { name: 'Jo', password: USER_PASSWORD });
       expect([joined.status, joined.data.status]).toEqual([200, 'active']);
       return joined.data;
@@ -32,7 +32,7 @@ export function testUsers(subject: () => SystemUnderTest): void {
       async () => {
         const email = generateEmail();
         const invited = await tenant.api.post('/v1/users', { email, role: 'operator' });
-        const path = `/v1/invitations/${extractToken(String(invited.data.invitation_url))}`;
+        const path = `/v1/invitations/${extractLinkToken(String(invited.data.invitation_url))}`;
         const told = await Promise.all(tenant.gateways.map((each) => each.get(path)));
         expect(told.map(({ status, data }) => [status, data.email])).toEqual(tenant.gateways.map(() => [200, email]));
         const answers = await Promise.all(
@@ -73,7 +73,7 @@ export function testUsers(subject: () => SystemUnderTest): void {
         const email = generateEmail();
         const invitation = (await operate('create', '--email', email, '--role', 'viewer')).trim();
         const use = (url: string) =>
-          tenant.api.post(`/v1/invitations/${extractToken(url)}`, { name: 'Ann', password: USER_PASSWORD });
+          tenant.api.post(`/v1/invitations/${extractLinkToken(url)}`, { name: 'Ann', password: USER_PASSWORD });
         expect((await use(invitation)).status).toBe(200);
         const options = ['--name', 'own', '--environment', 'live', '--user', email, '--workspace', tenant.workspace];
         const key = (await runCli(subject(), 'keys', 'create', ...options)).trim();

@@ -2,7 +2,13 @@ import type { EventEnvelope } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { type ReceiverEndpoint, EndpointServer } from '../receiver.ts';
 import { runCliJson, type SystemUnderTest } from '../subject.ts';
-import { readAfterWriteHeaders, listAllItems, createTenant, createShipmentEvent, type TestTenant } from '../tenant.ts';
+import {
+  createReadAfterWriteHeaders,
+  listAllItems,
+  createTestTenant,
+  createShipmentEvent,
+  type TestTenant,
+} from '../tenant.ts';
 
 interface Replay {
   readonly id: string;
@@ -22,12 +28,12 @@ export function testWebhookReplays(subject: () => SystemUnderTest): void {
     let tenant: TestTenant;
     let receiver: EndpointServer;
     beforeEach(async () => {
-      tenant = await createTenant(subject());
-      receiver = await EndpointServer.start();
+      tenant = await createTestTenant(subject());
+      receiver = await EndpointServer.startEndpointServer();
     }, scaleTimeout(30_000));
     afterEach(async () => {
       expect(receiver.faults).toEqual([]);
-      await receiver.close();
+      await receiver.closeEndpointServer();
     });
 
     const event = (external_id: string) => createShipmentEvent(tenant.api, external_id);
@@ -71,7 +77,7 @@ export function testWebhookReplays(subject: () => SystemUnderTest): void {
           api,
           '/v1/events',
           { shipment_id },
-          readAfterWriteHeaders(recorded),
+          createReadAfterWriteHeaders(recorded),
         );
         expect([created?.id, others.map(({ type }) => type)]).toEqual([
           before.id,
@@ -110,7 +116,7 @@ export function testWebhookReplays(subject: () => SystemUnderTest): void {
           data: listed.map(({ id, matched }) => ({ id, workspace, status: 'completed', matched, done: matched })),
         });
 
-        const stranger = await createTenant(subject());
+        const stranger = await createTestTenant(subject());
         const strange = await stranger.api.get(`/v1/webhook_replays/${first}`);
         expect([strange.status, strange.data.error.code]).toEqual([404, 'not_found']);
         expect((await stranger.api.post(`/v1/webhook_replays/${first}/resume`)).status).toBe(404);

@@ -2,7 +2,7 @@ import { verifyWebhook } from '@tracking/client';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { type ReceiverEndpoint, EndpointServer } from '../receiver.ts';
 import type { SystemUnderTest } from '../subject.ts';
-import { createKey, createTenant, type TestTenant } from '../tenant.ts';
+import { createKey, createTestTenant, type TestTenant } from '../tenant.ts';
 
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 const STANDARD_WEBHOOKS_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
@@ -13,13 +13,13 @@ export function testWebhookSecrets(subject: () => SystemUnderTest): void {
     let receiver: EndpointServer;
     let hook: ReceiverEndpoint;
     beforeEach(async () => {
-      tenant = await createTenant(subject());
-      receiver = await EndpointServer.start();
+      tenant = await createTestTenant(subject());
+      receiver = await EndpointServer.startEndpointServer();
       hook = await receiver.createEnabledEndpoint(tenant.api, '/hook');
     }, scaleTimeout(30_000));
     afterEach(async () => {
       expect(receiver.faults).toEqual([]);
-      await receiver.close();
+      await receiver.closeEndpointServer();
     });
 
     const ask = (action: string, body: object = {}, { api }: Pick<TestTenant, 'api'> = tenant) =>

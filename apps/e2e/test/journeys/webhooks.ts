@@ -3,7 +3,7 @@ import { API_VERSIONS, type EventEnvelope } from '@tracking/contracts';
 import { eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
 import { EndpointServer } from '../receiver.ts';
 import { runCliJson, type SystemUnderTest } from '../subject.ts';
-import { listAllItems, createTenant, createShipmentEvent, type TestTenant } from '../tenant.ts';
+import { listAllItems, createTestTenant, createShipmentEvent, type TestTenant } from '../tenant.ts';
 import { readTopic } from '../topic.ts';
 
 interface Delivery {
@@ -36,7 +36,7 @@ interface DeliveryStats {
 const LONG_WAIT_OPTIONS = { deadlineMs: 60_000 };
 const MASKED_HEADER_VALUE = '********';
 /** Milliseconds after the first attempt within which an attempt may fail. The retry window is one second longer. */
-const SAFE_RETRY_MS = 2_000;
+const FAILURE_TOLERANCE_MS = 2_000;
 /** Milliseconds that a receiver takes per delivery, so that other deliveries queue. */
 const DELIVERY_WORK_MS = 100;
 
@@ -45,12 +45,12 @@ export function testWebhooks(subject: () => SystemUnderTest): void {
     let tenant: TestTenant;
     let receiver: EndpointServer;
     beforeEach(async () => {
-      tenant = await createTenant(subject());
-      receiver = await EndpointServer.start();
+      tenant = await createTestTenant(subject());
+      receiver = await EndpointServer.startEndpointServer();
     }, scaleTimeout(30_000));
     afterEach(async () => {
       expect(receiver.faults).toEqual([]);
-      await receiver.close();
+      await receiver.closeEndpointServer();
     });
 
     const at = (id: string, step = '') => `/v1/webhook_endpoints/${id}${step && `/${step}`}`;
@@ -159,7 +159,7 @@ export function testWebhooks(subject: () => SystemUnderTest): void {
         let firstAt = Infinity;
         hook.behave = (_event, came, { at: arrivedAt }) => {
           firstAt = Math.min(firstAt, arrivedAt);
-          const answer = came < 3 && arrivedAt - firstAt < SAFE_RETRY_MS ? 500 : 204;
+          const answer = came < 3 && arrivedAt - firstAt < FAILURE_TOLERANCE_MS ? 500 : 204;
           answers.push(answer);
           return answer;
         };

@@ -1,23 +1,23 @@
 import { EXCEPTION_STATUSES, EXCEPTION_TYPES, MANUAL_RESOLUTION_CODES, SEVERITIES } from '@tracking/contracts';
 import * as z from 'zod';
-import { MAX_RESULT_BYTES, readPage, shortenValue } from '../result-size.ts';
+import { MAX_RESULT_BYTES, readPageWithinResultSize, shortenValueToBytes } from '../result-size.ts';
 import * as outputs from './outputs.ts';
 import {
   defineReadTool,
   defineWriteTool,
-  createIdInput,
-  pageInput,
+  createIdArgument,
+  pageArguments,
   createPageOutput,
   shipmentIdInput,
-  createTimeInput,
+  createTimeArgument,
   type Tool,
-  removeUndefined,
-  writeOptions,
+  removeUndefinedArguments,
+  createWriteRequestOptions,
 } from './tool.ts';
 
 const MAX_NOTE_CHARS = 1_000;
-const exceptionIdInput = createIdInput('exc', 'Id of the exception, exc_…. list_exceptions returns it.');
-const noteInput = z.string().min(1).max(MAX_NOTE_CHARS).optional().describe('A remark for people.');
+const exceptionIdInput = createIdArgument('exc', 'Id of the exception, exc_…. list_exceptions returns it.');
+const noteArgument = z.string().min(1).max(MAX_NOTE_CHARS).optional().describe('A remark for people.');
 
 /** Tools that read exceptions. */
 export const EXCEPTION_TOOLS: readonly Tool[] = [
@@ -34,15 +34,15 @@ export const EXCEPTION_TOOLS: readonly Tool[] = [
       severity: z.array(z.enum(SEVERITIES)).min(1).optional(),
       assignee: z.string().min(1).max(MAX_NOTE_CHARS).optional().describe('Exactly this assignee.'),
       unassigned: z.boolean().optional().describe('true: only exceptions without an assignee.'),
-      opened_from: createTimeInput('Opened at or after this time.'),
-      opened_to: createTimeInput('Opened at or before this time.'),
+      opened_from: createTimeArgument('Opened at or after this time.'),
+      opened_to: createTimeArgument('Opened at or before this time.'),
       sort: z.enum(['-opened_at', 'opened_at', '-severity']).optional().describe('-severity is most severe first.'),
-      ...pageInput,
+      ...pageArguments,
     },
     output: createPageOutput(outputs.exceptionOutput),
     run: ({ limit, cursor, ...filters }, { client, options }) =>
-      readPage(
-        (size) => client.exceptions.list({ ...removeUndefined(filters), limit: size }, options),
+      readPageWithinResultSize(
+        (size) => client.exceptions.list({ ...removeUndefinedArguments(filters), limit: size }, options),
         { limit, cursor },
         (item) => item,
       ),
@@ -56,7 +56,7 @@ export const EXCEPTION_TOOLS: readonly Tool[] = [
     input: { exception_id: exceptionIdInput },
     output: outputs.exceptionOutput,
     run: async ({ exception_id }, { client, options }) =>
-      shortenValue(await client.exceptions.get(exception_id, options), MAX_RESULT_BYTES),
+      shortenValueToBytes(await client.exceptions.get(exception_id, options), MAX_RESULT_BYTES),
   }),
 ];
 
@@ -75,13 +75,17 @@ export const EXCEPTION_WRITE_TOOLS: readonly Tool[] = [
         .max(MAX_NOTE_CHARS)
         .optional()
         .describe('Name or e-mail address of the person in charge.'),
-      note: noteInput,
+      note: noteArgument,
     },
     output: outputs.exceptionOutput,
     run: async ({ exception_id, ...words }, context) => {
       const { client } = context;
-      const changed = await client.exceptions.acknowledge(exception_id, removeUndefined(words), writeOptions(context));
-      return shortenValue(changed, MAX_RESULT_BYTES);
+      const changed = await client.exceptions.acknowledge(
+        exception_id,
+        removeUndefinedArguments(words),
+        createWriteRequestOptions(context),
+      );
+      return shortenValueToBytes(changed, MAX_RESULT_BYTES);
     },
   }),
   defineWriteTool({
@@ -94,13 +98,17 @@ export const EXCEPTION_WRITE_TOOLS: readonly Tool[] = [
     input: {
       exception_id: exceptionIdInput,
       code: z.enum(MANUAL_RESOLUTION_CODES).describe('How it was resolved.'),
-      note: noteInput,
+      note: noteArgument,
     },
     output: outputs.exceptionOutput,
     run: async ({ exception_id, ...words }, context) => {
       const { client } = context;
-      const changed = await client.exceptions.resolve(exception_id, removeUndefined(words), writeOptions(context));
-      return shortenValue(changed, MAX_RESULT_BYTES);
+      const changed = await client.exceptions.resolve(
+        exception_id,
+        removeUndefinedArguments(words),
+        createWriteRequestOptions(context),
+      );
+      return shortenValueToBytes(changed, MAX_RESULT_BYTES);
     },
   }),
 ];

@@ -1,19 +1,19 @@
 import * as z from 'zod';
 import { nextCursor } from './tool.ts';
 
-const textOutput = z.string().nullable();
+const nullableTextOutput = z.string().nullable();
 const timestampOutput = z.string().nullable();
 const precisionOutput = z.string().describe('time, or day if the time is the end of a whole local day at the place');
 
 /** Fields of a shipment in a list. The objects are loose because the API may add fields. */
 export const shipmentSummaryOutput = z.looseObject({
   id: z.string(),
-  external_id: textOutput.describe("the owner's reference"),
+  external_id: nullableTextOutput.describe("the owner's reference"),
   status: z.string(),
-  mode: textOutput,
-  carrier_scac: textOutput,
-  origin_port: textOutput,
-  destination_port: textOutput,
+  mode: nullableTextOutput,
+  carrier_scac: nullableTextOutput,
+  origin_port: nullableTextOutput,
+  destination_port: nullableTextOutput,
   etd: timestampOutput.describe('estimated departure'),
   etd_precision: precisionOutput,
   eta: timestampOutput.describe('estimated arrival'),
@@ -21,9 +21,9 @@ export const shipmentSummaryOutput = z.looseObject({
   atd: timestampOutput.describe('actual departure'),
   ata: timestampOutput.describe('actual arrival'),
   original_eta: timestampOutput,
-  house_bill: textOutput,
-  master_bill: textOutput,
-  booking_number: textOutput,
+  house_bill: nullableTextOutput,
+  master_bill: nullableTextOutput,
+  booking_number: nullableTextOutput,
   container_numbers: z.array(z.string()),
   last_milestone: z.looseObject({}).nullable(),
   open_exceptions_count: z.number(),
@@ -37,8 +37,12 @@ export const shipmentDetailOutput = shipmentSummaryOutput.extend({
   next_cursor: nextCursor,
 });
 
-const explainedTimeOutput = z.looseObject({ value: timestampOutput, rule: z.string(), milestone_id: textOutput });
-const explainedStatusOutput = z.looseObject({ value: z.string(), rule: z.string(), milestone_id: textOutput });
+const explainedTimeOutput = z.looseObject({
+  value: timestampOutput,
+  rule: z.string(),
+  milestone_id: nullableTextOutput,
+});
+const explainedStatusOutput = z.looseObject({ value: z.string(), rule: z.string(), milestone_id: nullableTextOutput });
 
 export const explanationOutput = z.looseObject({
   shipment_id: z.string(),
@@ -61,8 +65,8 @@ export const milestoneOutput = z.looseObject({
   classifier: z.string().describe('actual, estimated or planned'),
   occurred_at: z.string(),
   occurred_at_precision: precisionOutput,
-  location: textOutput,
-  container_number: textOutput,
+  location: nullableTextOutput,
+  container_number: nullableTextOutput,
   source: z.string(),
   recorded_at: z.string(),
 });
@@ -74,32 +78,32 @@ export const etaChangeOutput = z.looseObject({
   slip_hours: z.number().nullable().describe('hours later than the previous ETA; negative if earlier'),
   reported_at: z.string(),
   source: z.string(),
-  reason_code: textOutput,
+  reason_code: nullableTextOutput,
 });
 
 export const exceptionOutput = z.looseObject({
   id: z.string(),
   shipment_id: z.string(),
-  container_number: textOutput,
+  container_number: nullableTextOutput,
   type: z.string(),
   severity: z.string(),
   status: z.string(),
   title: z.string(),
-  detail: textOutput,
-  assignee: textOutput,
+  detail: nullableTextOutput,
+  assignee: nullableTextOutput,
   opened_at: z.string(),
   acknowledged_at: timestampOutput,
   resolved_at: timestampOutput,
 });
 
-export const placeOutput = z.looseObject({ code: z.string(), name: textOutput, country: z.string() });
+export const placeOutput = z.looseObject({ code: z.string(), name: nullableTextOutput, country: z.string() });
 
 export const milestoneCodeOutput = z.looseObject({
   code: z.string(),
   label: z.string(),
   description: z.string(),
   modes: z.array(z.string()),
-  status: textOutput.describe('status that the milestone gives the shipment'),
+  status: nullableTextOutput.describe('status that the milestone gives the shipment'),
 });
 
 export const accessOutput = z.looseObject({
@@ -114,7 +118,7 @@ const webhookErrorOutput = z.looseObject({ code: z.string(), message: z.string()
 export const webhookEndpointOutput = z.looseObject({
   id: z.string(),
   url: z.string(),
-  description: textOutput,
+  description: nullableTextOutput,
   event_types: z.array(z.string()),
   status: z.string(),
 });

@@ -8,23 +8,29 @@ import {
   SHIPMENT_STATUSES,
 } from '@tracking/contracts';
 import * as z from 'zod';
-import { MAX_RESULT_BYTES, createPageOfLists, readPage, shortenValue } from '../result-size.ts';
+import {
+  MAX_RESULT_BYTES,
+  createPageOfResourceLists,
+  readPageWithinResultSize,
+  shortenValueToBytes,
+} from '../result-size.ts';
 import * as outputs from './outputs.ts';
 import {
   cursorInput,
   defineReadTool,
   defineWriteTool,
-  pageInput,
+  pageArguments,
   createPageOutput,
   shipmentIdInput,
-  createTimeInput,
+  createTimeArgument,
   type Tool,
-  removeUndefined,
-  writeOptions,
+  removeUndefinedArguments,
+  createWriteRequestOptions,
 } from './tool.ts';
 
-const MAX_TEXT = 1_000;
-const textInput = (description: string) => z.string().min(1).max(MAX_TEXT).optional().describe(description);
+const MAX_TEXT_LENGTH = 1_000;
+const createTextArgument = (description: string) =>
+  z.string().min(1).max(MAX_TEXT_LENGTH).optional().describe(description);
 
 /** Tools that read shipments and their milestones. */
 export const SHIPMENT_TOOLS: readonly Tool[] = [
@@ -36,7 +42,7 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
       'the other tools need the id shp_…. For a reference, bill, booking, container or vessel of unknown kind, use q. ' +
       'For a port that you know by name only, use find_places first.',
     input: {
-      q: textInput(
+      q: createTextArgument(
         'At most 10 words. Each must be the beginning of a word in the references, containers, parties or vessels of ' +
           'the shipment. Ports, statuses and carriers have their own arguments.',
       ),
@@ -44,27 +50,27 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
       active: z.boolean().optional().describe('true: not yet delivered, completed, returned or cancelled.'),
       has_open_exceptions: z.boolean().optional().describe('true: only shipments with an unresolved problem.'),
       mode: z.array(z.enum(TRANSPORT_MODES)).min(1).optional().describe('Only shipments with one of these.'),
-      external_id: textInput("This external_id, the owner's reference such as PO-1001, in any spelling."),
-      container_number: textInput('For example MSKU1234565.'),
-      booking_number: textInput('This booking number, in any spelling.'),
-      house_bill: textInput('This house bill, in any spelling.'),
-      master_bill: textInput('This master bill or air waybill, in any spelling.'),
-      carrier_scac: textInput('SCAC or IATA code of the carrier, for example MAEU.'),
-      origin_port: textInput('UN/LOCODE or IATA airport code, for example CNSHA.'),
-      destination_port: textInput('UN/LOCODE or IATA airport code, for example NLRTM.'),
-      eta_from: createTimeInput('ETA at or after this time.'),
-      eta_to: createTimeInput('ETA at or before this time.'),
-      updated_since: createTimeInput('Changed at or after this time.'),
+      external_id: createTextArgument("This external_id, the owner's reference such as PO-1001, in any spelling."),
+      container_number: createTextArgument('For example MSKU1234565.'),
+      booking_number: createTextArgument('This booking number, in any spelling.'),
+      house_bill: createTextArgument('This house bill, in any spelling.'),
+      master_bill: createTextArgument('This master bill or air waybill, in any spelling.'),
+      carrier_scac: createTextArgument('SCAC or IATA code of the carrier, for example MAEU.'),
+      origin_port: createTextArgument('UN/LOCODE or IATA airport code, for example CNSHA.'),
+      destination_port: createTextArgument('UN/LOCODE or IATA airport code, for example NLRTM.'),
+      eta_from: createTimeArgument('ETA at or after this time.'),
+      eta_to: createTimeArgument('ETA at or before this time.'),
+      updated_since: createTimeArgument('Changed at or after this time.'),
       sort: z
         .enum(['-created_at', 'created_at', '-updated_at', 'updated_at', 'eta', '-eta'])
         .optional()
         .describe('- means descending. Shipments without ETA come last.'),
-      ...pageInput,
+      ...pageArguments,
     },
     output: createPageOutput(outputs.shipmentSummaryOutput),
     run: ({ limit, cursor, ...filters }, { client, options }) =>
-      readPage(
-        (size) => client.shipments.list({ ...removeUndefined(filters), limit: size }, options),
+      readPageWithinResultSize(
+        (size) => client.shipments.list({ ...removeUndefinedArguments(filters), limit: size }, options),
         { limit, cursor },
         summarizeShipment,
       ),
@@ -79,7 +85,7 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
     output: outputs.shipmentDetailOutput,
     run: async ({ shipment_id, cursor }, { client, options }) => {
       const shipment = await client.shipments.get(shipment_id, options);
-      return createPageOfLists(shipment, ['legs', 'containers', 'container_numbers'], shipment.version, cursor);
+      return createPageOfResourceLists(shipment, ['legs', 'containers', 'container_numbers'], shipment.version, cursor);
     },
   }),
   defineReadTool({
@@ -93,7 +99,12 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
     output: outputs.explanationOutput,
     run: async ({ shipment_id, cursor }, { client, options }) => {
       const explained = await client.shipments.explain(shipment_id, options);
-      return createPageOfLists(explained, ['exceptions', 'containers', 'milestones'], explained.version, cursor);
+      return createPageOfResourceLists(
+        explained,
+        ['exceptions', 'containers', 'milestones'],
+        explained.version,
+        cursor,
+      );
     },
   }),
   defineReadTool({
@@ -105,13 +116,13 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
     input: {
       shipment_id: shipmentIdInput,
       classifier: z.array(z.enum(MILESTONE_CLASSIFIERS)).min(1).optional().describe('actual by default.'),
-      container_number: textInput('Only milestones that name this container.'),
-      ...pageInput,
+      container_number: createTextArgument('Only milestones that name this container.'),
+      ...pageArguments,
     },
     output: createPageOutput(outputs.milestoneOutput),
     run: ({ shipment_id, limit, cursor, ...filters }, { client, options }) =>
-      readPage(
-        (size) => client.milestones.list(shipment_id, { ...removeUndefined(filters), limit: size }, options),
+      readPageWithinResultSize(
+        (size) => client.milestones.list(shipment_id, { ...removeUndefinedArguments(filters), limit: size }, options),
         { limit, cursor },
         (item) => item,
       ),
@@ -122,10 +133,10 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
     description:
       'Lists all estimates of the arrival of a shipment with source, reason and delay in hours. Use it to see how often ' +
       'and how far the ETA slipped.',
-    input: { shipment_id: shipmentIdInput, ...pageInput },
+    input: { shipment_id: shipmentIdInput, ...pageArguments },
     output: createPageOutput(outputs.etaChangeOutput),
     run: ({ shipment_id, limit, cursor }, { client, options }) =>
-      readPage(
+      readPageWithinResultSize(
         (size) => client.shipments.etaHistory(shipment_id, { limit: size }, options),
         { limit, cursor },
         (item) => item,
@@ -136,13 +147,13 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
     title: 'Find ports and airports',
     description: 'Finds the codes of ports and airports by name, for the port arguments of find_shipments.',
     input: {
-      q: z.string().min(1).max(MAX_TEXT).describe('Words of the name, or a code, for example Rotterdam.'),
-      limit: pageInput.limit,
+      q: z.string().min(1).max(MAX_TEXT_LENGTH).describe('Words of the name, or a code, for example Rotterdam.'),
+      limit: pageArguments.limit,
     },
     output: z.object({ items: z.array(outputs.placeOutput) }),
     run: async ({ q, limit }, { client, options }) => {
       const { data } = await client.places.find({ q, limit }, options);
-      return shortenValue({ items: data }, MAX_RESULT_BYTES);
+      return shortenValueToBytes({ items: data }, MAX_RESULT_BYTES);
     },
   }),
   defineReadTool({
@@ -154,7 +165,7 @@ export const SHIPMENT_TOOLS: readonly Tool[] = [
     run: async ({ cursor }, { client, options }) => {
       const { data: items } = await client.milestones.codes(options);
       // The catalog changes only when the service is updated.
-      return createPageOfLists({ items }, ['items'], items.length, cursor);
+      return createPageOfResourceLists({ items }, ['items'], items.length, cursor);
     },
   }),
   defineReadTool({
@@ -193,18 +204,22 @@ export const MILESTONE_WRITE_TOOLS: readonly Tool[] = [
         .describe(
           'ISO 8601 with an offset, for example 2026-11-02T10:30:00+08:00; a date if the milestone is expected.',
         ),
-      location: textInput('UN/LOCODE or IATA airport code, or a name.'),
+      location: createTextArgument('UN/LOCODE or IATA airport code, or a name.'),
       classifier: z.enum(MILESTONE_CLASSIFIERS).optional().describe('actual by default.'),
-      container_number: textInput('If it concerns one container only.'),
+      container_number: createTextArgument('If it concerns one container only.'),
       source: z.enum(MILESTONE_SOURCES).optional().describe('Who reported it.'),
       reason_code: z.enum(REASON_CODES).optional(),
-      note: textInput('A remark for people.'),
-      external_id: textInput("The sender's id of the milestone. Repeating it updates the same milestone."),
+      note: createTextArgument('A remark for people.'),
+      external_id: createTextArgument("The sender's id of the milestone. Repeating it updates the same milestone."),
     },
     output: outputs.milestoneOutput.extend({
       warnings: z.array(z.looseObject({ code: z.string(), message: z.string() })),
     }),
     run: ({ shipment_id, ...fields }, context) =>
-      context.client.milestones.record(shipment_id, removeUndefined(fields) as MilestoneFields, writeOptions(context)),
+      context.client.milestones.record(
+        shipment_id,
+        removeUndefinedArguments(fields) as MilestoneFields,
+        createWriteRequestOptions(context),
+      ),
   }),
 ];

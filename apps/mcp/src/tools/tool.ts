@@ -67,7 +67,7 @@ export function defineWriteTool<Input extends z.ZodRawShape>({
 }
 
 /** Options of the write of a call. */
-export function writeOptions({ options, idempotencyKey }: ToolContext) {
+export function createWriteRequestOptions({ options, idempotencyKey }: ToolContext) {
   return { ...options, idempotencyKey };
 }
 
@@ -81,7 +81,7 @@ export const cursorInput = z
   .describe('next_cursor of the previous page, with otherwise the same arguments. Omit it for the first page.');
 
 /** Arguments of every tool that returns a list. */
-export const pageInput = {
+export const pageArguments = {
   limit: z
     .int()
     .min(1)
@@ -99,27 +99,29 @@ export function createPageOutput(item: z.ZodType): z.ZodObject {
 export const nextCursor = z.string().nullable().describe('cursor of the next page; null on the last page');
 
 /** Argument with the id of a resource. @param prefix of its ids, for example `shp` */
-export function createIdInput(prefix: string, hint: string) {
+export function createIdArgument(prefix: string, hint: string) {
   return z
     .string()
     .regex(new RegExp(`^${prefix}_[a-z0-9]{1,64}$`), `must be an id such as ${prefix}_…`)
     .describe(hint);
 }
 
-export const shipmentIdInput = createIdInput('shp', 'Id of the shipment, shp_…. find_shipments returns it.');
+export const shipmentIdInput = createIdArgument('shp', 'Id of the shipment, shp_…. find_shipments returns it.');
 
 /** Argument with a time. */
-export function createTimeInput(description: string) {
+export function createTimeArgument(description: string) {
   return z.string().max(40).optional().describe(`${description} ISO 8601, for example 2026-11-02T08:00:00Z.`);
 }
 
 /** Returns the arguments that are set, in the form that the client accepts. */
-export function removeUndefined<T extends object>(args: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+export function removeUndefinedArguments<T extends object>(
+  args: T,
+): { [Name in keyof T]: Exclude<T[Name], undefined> } {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined)) as never;
 }
 
 /** @throws ToolError if the arguments would select everything by mistake */
-export function requireFilter(args: object, all: boolean): void {
+export function requireToolFilter(args: object, all: boolean): void {
   const isFiltered = Object.values(args).some((value) => value !== undefined);
   if (isFiltered === all) {
     throw new ToolError('invalid_request', 'Specify either filters, or all: true without filters.');

@@ -1,33 +1,38 @@
 import { DELIVERY_ERROR_CODES, DELIVERY_STATUSES, EVENT_TYPES, type EventType } from '@tracking/contracts';
 import * as z from 'zod';
-import { MAX_RESULT_BYTES, createPageOfLists, readPage, shortenValue } from '../result-size.ts';
+import {
+  MAX_RESULT_BYTES,
+  createPageOfResourceLists,
+  readPageWithinResultSize,
+  shortenValueToBytes,
+} from '../result-size.ts';
 import * as outputs from './outputs.ts';
 import {
   cursorInput,
   defineReadTool,
   defineWriteTool,
-  createIdInput,
-  pageInput,
+  createIdArgument,
+  pageArguments,
   createPageOutput,
-  requireFilter,
-  createTimeInput,
+  requireToolFilter,
+  createTimeArgument,
   type Tool,
-  removeUndefined,
-  writeOptions,
+  removeUndefinedArguments,
+  createWriteRequestOptions,
 } from './tool.ts';
 
-const PERMISSION_NOTE = 'Needs the permission webhooks:manage.';
+const WEBHOOKS_PERMISSION_NOTE = 'Needs the permission webhooks:manage.';
 const MAX_DELIVERY_IDS = 100;
-const deliveryIdInput = createIdInput('dlv', 'Id of the delivery, dlv_…. list_deliveries returns it.');
-const endpointIdInput = createIdInput(
+const deliveryIdInput = createIdArgument('dlv', 'Id of the delivery, dlv_…. list_deliveries returns it.');
+const endpointIdInput = createIdArgument(
   'whe',
   'Only this endpoint, whe_…. list_webhook_endpoints returns it.',
 ).optional();
 const eventTypeInput = z.enum(EVENT_TYPES as [EventType, ...EventType[]]);
-const reasonInput = z.enum(DELIVERY_ERROR_CODES);
-const periodInput = {
-  since: createTimeInput('Only events created at or after this time.'),
-  until: createTimeInput('Only events created at or before this time.'),
+const deliveryErrorArgument = z.enum(DELIVERY_ERROR_CODES);
+const eventPeriodArguments = {
+  since: createTimeArgument('Only events created at or after this time.'),
+  until: createTimeArgument('Only events created at or before this time.'),
 };
 
 /** Tools that read webhook endpoints and deliveries. */
@@ -35,11 +40,11 @@ export const WEBHOOK_TOOLS: readonly Tool[] = [
   defineReadTool({
     name: 'list_webhook_endpoints',
     title: 'List webhook endpoints',
-    description: `Lists the webhook endpoints of the workspace with their status and event types. ${PERMISSION_NOTE}`,
-    input: pageInput,
+    description: `Lists the webhook endpoints of the workspace with their status and event types. ${WEBHOOKS_PERMISSION_NOTE}`,
+    input: pageArguments,
     output: createPageOutput(outputs.webhookEndpointOutput),
     run: ({ limit, cursor }, { client, options }) =>
-      readPage(
+      readPageWithinResultSize(
         (size) => client.webhookEndpoints.list({ limit: size }, options),
         { limit, cursor },
         // The headers of an endpoint may be credentials of the receiver.
@@ -51,20 +56,20 @@ export const WEBHOOK_TOOLS: readonly Tool[] = [
     title: 'List webhook deliveries',
     description:
       'Lists deliveries of events to webhook endpoints, newest first, with status and last error. The status dead_lettered ' +
-      `means that all attempts failed. ${PERMISSION_NOTE}`,
+      `means that all attempts failed. ${WEBHOOKS_PERMISSION_NOTE}`,
     input: {
       endpoint_id: endpointIdInput,
-      event_id: createIdInput('evt', 'Only deliveries of this event, evt_….').optional(),
+      event_id: createIdArgument('evt', 'Only deliveries of this event, evt_….').optional(),
       event_type: eventTypeInput.optional(),
       status: z.array(z.enum(DELIVERY_STATUSES)).min(1).optional(),
-      reason: reasonInput.optional().describe('Only dead letters with this error code.'),
-      ...periodInput,
-      ...pageInput,
+      reason: deliveryErrorArgument.optional().describe('Only dead letters with this error code.'),
+      ...eventPeriodArguments,
+      ...pageArguments,
     },
     output: createPageOutput(outputs.webhookDeliveryOutput),
     run: ({ limit, cursor, ...filters }, { client, options }) =>
-      readPage(
-        (size) => client.webhookDeliveries.list({ ...removeUndefined(filters), limit: size }, options),
+      readPageWithinResultSize(
+        (size) => client.webhookDeliveries.list({ ...removeUndefinedArguments(filters), limit: size }, options),
         { limit, cursor },
         (item) => item,
       ),
@@ -72,12 +77,12 @@ export const WEBHOOK_TOOLS: readonly Tool[] = [
   defineReadTool({
     name: 'get_delivery',
     title: 'Get a webhook delivery',
-    description: `Returns one delivery with its event and each attempt with the response of the receiver. ${PERMISSION_NOTE}`,
+    description: `Returns one delivery with its event and each attempt with the response of the receiver. ${WEBHOOKS_PERMISSION_NOTE}`,
     input: { delivery_id: deliveryIdInput, cursor: cursorInput },
     output: outputs.webhookDeliveryDetailOutput,
     run: async ({ delivery_id, cursor }, { client, options }) => {
       const delivery = await client.webhookDeliveries.get(delivery_id, options);
-      return createPageOfLists(delivery, ['attempts'], delivery.version, cursor);
+      return createPageOfResourceLists(delivery, ['attempts'], delivery.version, cursor);
     },
   }),
   defineReadTool({
@@ -85,16 +90,19 @@ export const WEBHOOK_TOOLS: readonly Tool[] = [
     title: 'Summarize dead letters',
     description:
       'Counts the deliveries that failed permanently, by reason, endpoint and event type. Use it first to see whether ' +
-      `deliveries fail. ${PERMISSION_NOTE}`,
+      `deliveries fail. ${WEBHOOKS_PERMISSION_NOTE}`,
     input: {
       endpoint_id: endpointIdInput,
       event_type: z.array(eventTypeInput).min(1).optional(),
-      reason: z.array(reasonInput).min(1).optional(),
-      ...periodInput,
+      reason: z.array(deliveryErrorArgument).min(1).optional(),
+      ...eventPeriodArguments,
     },
     output: outputs.deadLetterSummaryOutput,
     run: async (filters, { client, options }) =>
-      shortenValue(await client.webhookDeadLetters.summary(removeUndefined(filters), options), MAX_RESULT_BYTES),
+      shortenValueToBytes(
+        await client.webhookDeadLetters.summary(removeUndefinedArguments(filters), options),
+        MAX_RESULT_BYTES,
+      ),
   }),
 ];
 
@@ -103,33 +111,37 @@ export const WEBHOOK_WRITE_TOOLS: readonly Tool[] = [
   defineWriteTool({
     name: 'retry_delivery',
     title: 'Retry a webhook delivery',
-    description: `Attempts one delivery once more, as soon as possible. ${PERMISSION_NOTE}`,
+    description: `Attempts one delivery once more, as soon as possible. ${WEBHOOKS_PERMISSION_NOTE}`,
     annotations: { destructiveHint: false, idempotentHint: false, openWorldHint: true },
     input: { delivery_id: deliveryIdInput },
     output: outputs.webhookDeliveryOutput,
-    run: ({ delivery_id }, context) => context.client.webhookDeliveries.retry(delivery_id, writeOptions(context)),
+    run: ({ delivery_id }, context) =>
+      context.client.webhookDeliveries.retry(delivery_id, createWriteRequestOptions(context)),
   }),
   defineWriteTool({
     name: 'replay_dead_letters',
     title: 'Replay dead letters',
     description:
       'Sends deliveries that failed permanently again, oldest first, with one replay for each endpoint. Filter by the ' +
-      `values of summarize_dead_letters, or set all. Repair the receiver first. ${PERMISSION_NOTE}`,
+      `values of summarize_dead_letters, or set all. Repair the receiver first. ${WEBHOOKS_PERMISSION_NOTE}`,
     annotations: { destructiveHint: false, idempotentHint: false, openWorldHint: true },
     input: {
       endpoint_id: endpointIdInput,
       event_types: z.array(eventTypeInput).min(1).optional(),
-      reasons: z.array(reasonInput).min(1).optional(),
+      reasons: z.array(deliveryErrorArgument).min(1).optional(),
       delivery_ids: z.array(deliveryIdInput).min(1).max(MAX_DELIVERY_IDS).optional(),
-      ...periodInput,
+      ...eventPeriodArguments,
       all: z.boolean().default(false).describe('true: all dead letters of the workspace, without other arguments.'),
     },
     output: outputs.replaysOutput,
     run: async ({ all, ...filters }, context) => {
-      requireFilter(filters, all);
+      requireToolFilter(filters, all);
       const { client } = context;
-      const begun = await client.webhookDeadLetters.replay(removeUndefined(filters), writeOptions(context));
-      return shortenValue(begun, MAX_RESULT_BYTES);
+      const begun = await client.webhookDeadLetters.replay(
+        removeUndefinedArguments(filters),
+        createWriteRequestOptions(context),
+      );
+      return shortenValueToBytes(begun, MAX_RESULT_BYTES);
     },
   }),
 ];

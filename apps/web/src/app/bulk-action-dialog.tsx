@@ -63,7 +63,10 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Bu
     onDone(tally.done);
     const isComplete = tally.done.length === batch.length;
     if (isShown.current && !isComplete) return setState({ is: 'ended', of: batch.length, tally });
-    const message = [formatOutcome(tally, batch.length, done), ...tally.failed.slice(0, 1).map(failureText)].join('. ');
+    const message = [
+      formatBulkActionOutcome(tally, batch.length, done),
+      ...tally.failed.slice(0, 1).map(failureText),
+    ].join('. ');
     notifications.show({ message, color: isComplete ? 'green' : 'red', ...(!isComplete && { autoClose: 10_000 }) });
     if (isShown.current) onClose();
   };
@@ -107,7 +110,7 @@ export function BulkActionDialog<Item extends { readonly id: string }>(props: Bu
           <Text size="sm" role="status">
             {isRunning
               ? `${state.of - state.tally.left} of ${state.of}`
-              : `${formatOutcome(state.tally, state.of, done)}.`}
+              : `${formatBulkActionOutcome(state.tally, state.of, done)}.`}
           </Text>
           {state.tally.failed.length > 0 && (
             <Alert color="red" role="alert" title="Some items failed">
@@ -179,7 +182,7 @@ function BulkProgress({ isConfirmingStop, onContinue, onStop }: BulkProgressProp
 }
 
 /** Describes the outcome of a bulk action, such as "3 of 6 cancelled, 1 failed, 2 not started". */
-function formatOutcome(
+function formatBulkActionOutcome(
   { done: { length: count }, failed, left }: BulkWriteResult<unknown>,
   of: number,
   done: string,

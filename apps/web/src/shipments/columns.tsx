@@ -26,7 +26,7 @@ const renderListCell = (values: readonly string[]) => renderTextCell(values.join
 const renderPartyCell = (value: Shipment['shipper']) => renderTextCell(value?.name ?? value?.external_id);
 
 /** All columns of the shipment list in display order. The reference column precedes them. */
-const ALL_COLUMNS = {
+const SHIPMENT_LIST_COLUMNS = {
   status: { label: 'Status', width: 8, cell: ({ status }) => <ShipmentStatus status={status} /> },
   mode: { label: 'Mode', width: 4, cell: ({ mode }) => renderTextCell(mode && MODE_LABELS[mode]) },
   origin: { label: 'Origin', width: 8, cell: ({ origin_port }) => <PlaceName code={origin_port} /> },
@@ -72,8 +72,8 @@ const ALL_COLUMNS = {
     cell: ({ updated_at }) => <LocalTime value={updated_at} brief />,
   },
 } satisfies Readonly<Record<string, ListColumn>>;
-export type ColumnName = keyof typeof ALL_COLUMNS;
-export const LIST_COLUMNS: Readonly<Record<ColumnName, ListColumn>> = ALL_COLUMNS;
+export type ColumnName = keyof typeof SHIPMENT_LIST_COLUMNS;
+export const LIST_COLUMNS: Readonly<Record<ColumnName, ListColumn>> = SHIPMENT_LIST_COLUMNS;
 const COLUMN_NAMES = Object.keys(LIST_COLUMNS) as readonly ColumnName[];
 
 function buildPlainColumns(): Readonly<Record<PlainColumnName, ListColumn>> {

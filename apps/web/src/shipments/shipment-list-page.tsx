@@ -9,7 +9,7 @@ import { ErrorAlert, PageHeader } from '../app/page.tsx';
 import { useHasPermission } from '../session/session.ts';
 import { useListAppearance } from './columns.tsx';
 import { ListStatus } from './rows/list-status.tsx';
-import { EMPTY_SELECTION, listSelectedShipments } from './rows/selection.ts';
+import { NO_SELECTED_SHIPMENTS, listSelectedShipments } from './rows/selection.ts';
 import { ShipmentRows } from './rows/shipment-rows.tsx';
 import { type ShipmentList, useShipmentList } from './rows/use-shipment-list.ts';
 import { FilterBar } from './search/filter-bar.tsx';
@@ -39,13 +39,13 @@ export function ShipmentsPage() {
   const list = useShipmentList(query);
   const { rows } = list;
   const [isHelped, help] = useDisclosure(false);
-  const [selection, setSelection] = useState(EMPTY_SELECTION);
+  const [selection, setSelection] = useState(NO_SELECTED_SHIPMENTS);
   const selected = useMemo(() => listSelectedShipments(selection, rows), [selection, rows]);
   // A change of the search clears the selection.
   const [shown, setShown] = useState(query);
   if (shown !== query) {
     setShown(query);
-    setSelection(EMPTY_SELECTION);
+    setSelection(NO_SELECTED_SHIPMENTS);
   }
   return (
     <div className={classes['page']}>

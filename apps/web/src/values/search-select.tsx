@@ -111,14 +111,14 @@ export function SearchSelect({ value, onChange, find, error, onSearchChange, ...
   const choices = useChoices(props.data);
   const shown = choices.find((choice) => choice.value === value)?.label ?? '';
   const understand: FindChoice = (text, isEntered) => {
-    if (text.trim() === '') return value === null || props.clearable ? EMPTY_CHOICE : { value, label: shown };
+    if (text.trim() === '') return value === null || props.clearable ? EMPTY_FIELD_OPTION : { value, label: shown };
     return find === undefined ? findChoiceByText(text, choices) : find(text, isEntered);
   };
   const typing = useSearchText({
     shown,
     find: understand,
     onFound: (choice) => {
-      const next = choice === EMPTY_CHOICE ? null : choice.value;
+      const next = choice === EMPTY_FIELD_OPTION ? null : choice.value;
       if (next !== value) onChange(next);
     },
     textOf: ({ label }) => label,
@@ -129,7 +129,7 @@ export function SearchSelect({ value, onChange, find, error, onSearchChange, ...
 }
 
 /** Option that stands for an empty field. */
-const EMPTY_CHOICE: SelectChoice = { value: '', label: '' };
+const EMPTY_FIELD_OPTION: SelectChoice = { value: '', label: '' };
 
 interface SearchMultiSelectProps extends Omit<
   MultiSelectProps,
@@ -144,9 +144,9 @@ export function SearchMultiSelect({ value, onChange, error, onSearchChange, ...p
   const choices = useChoices(props.data);
   const typing = useSearchText({
     shown: '',
-    find: (text) => (text.trim() === '' ? EMPTY_CHOICE : findChoiceByText(text, choices)),
+    find: (text) => (text.trim() === '' ? EMPTY_FIELD_OPTION : findChoiceByText(text, choices)),
     onFound: (choice) => {
-      if (choice !== EMPTY_CHOICE && !value.includes(choice.value)) onChange([...value, choice.value]);
+      if (choice !== EMPTY_FIELD_OPTION && !value.includes(choice.value)) onChange([...value, choice.value]);
     },
     textOf: () => '',
     error,

@@ -18,7 +18,7 @@ describe('bounds', () => {
 
   it('keep the log small under constant writes, before SQLite would checkpoint during a commit', async () => {
     const limits = { walCheckpointBytes: 2 ** 23 };
-    const engine = await EmbeddedEngine.open({
+    const engine = await EmbeddedEngine.openEmbeddedEngine({
       dataDir: folder.path,
       logger: silentLogger,
       metrics: noMetrics,
@@ -40,7 +40,12 @@ describe('bounds', () => {
   it('refuse writes without effect when too many wait', async () => {
     const metrics = new RecordedMetrics();
     const limits = { waitingWrites: 20 };
-    const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics, limits });
+    const engine = await EmbeddedEngine.openEmbeddedEngine({
+      dataDir: folder.path,
+      logger: silentLogger,
+      metrics,
+      limits,
+    });
     const streams = Array.from({ length: 200 }, (_, index) => `s${index}`);
     const appends = streams.map((stream) => engine.eventStore.append(stream, 'no_stream', createNewEvents(2)));
     expect(metrics.getMetricValue('storage_queue_items')).toBe(20);
@@ -60,7 +65,12 @@ describe('bounds', () => {
   it('refuse lists when too many wait', async () => {
     const metrics = new RecordedMetrics();
     const limits = { waitingReads: 10, readerThreads: 1 };
-    const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics, limits });
+    const engine = await EmbeddedEngine.openEmbeddedEngine({
+      dataDir: folder.path,
+      logger: silentLogger,
+      metrics,
+      limits,
+    });
     const things = await engine.documentStore.collection({ name: 'things', indexes: [] });
     const results = await Promise.allSettled(Array.from({ length: 50 }, () => things.count({})));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
@@ -71,7 +81,11 @@ describe('bounds', () => {
   });
 
   it('do not affect other writes of a batch with an error', async () => {
-    const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    const engine = await EmbeddedEngine.openEmbeddedEngine({
+      dataDir: folder.path,
+      logger: silentLogger,
+      metrics: noMetrics,
+    });
     const dropped = await engine.documentStore.collection<{ id: string }>({ name: 'dropped', indexes: [] });
     await engine.documentStore.dropCollection('dropped');
     const results = await Promise.allSettled([
@@ -89,7 +103,11 @@ describe('bounds', () => {
   });
 
   it('refuse everything once closed', async () => {
-    const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    const engine = await EmbeddedEngine.openEmbeddedEngine({
+      dataDir: folder.path,
+      logger: silentLogger,
+      metrics: noMetrics,
+    });
     const things = await engine.documentStore.collection<{ id: string }>({ name: 'things', indexes: [] });
     const underWay = engine.eventStore.append('a', 'no_stream', createNewEvents(1));
     await engine.close();
@@ -103,7 +121,7 @@ describe('bounds', () => {
       () => things.claim({ filter: {} }, {}),
       () => engine.documentStore.collection({ name: 'others', indexes: [] }),
       () => engine.leases.acquire('a', new AbortController().signal),
-      () => engine.quota.take('a', 1),
+      () => engine.quota.takeRequest('a', 1),
     ]) {
       await expect(late()).rejects.toBeInstanceOf(Unavailable);
     }

@@ -2,7 +2,7 @@ import type { CollectionSpec, IndexSpec, Scalar } from '@tracking/ports';
 import type { Database } from './sqlite-database.ts';
 import type { SqlValue } from './storage-threads.ts';
 
-const COLLECTION_NAME = /^[a-z0-9_.-]+$/;
+const COLLECTION_NAME_PATTERN = /^[a-z0-9_.-]+$/;
 /** The pattern accepts only lower case, because SQLite's names are case-insensitive. */
 const FIELD_NAME = /^[a-z0-9_]+$/;
 export const ID_FIELD = 'id';
@@ -43,8 +43,8 @@ export interface CollectionLayout {
   readonly arrays: readonly ArrayTable[];
 }
 
-export function createLayout(spec: CollectionSpec): CollectionLayout {
-  if (!COLLECTION_NAME.test(spec.name))
+export function createCollectionLayout(spec: CollectionSpec): CollectionLayout {
+  if (!COLLECTION_NAME_PATTERN.test(spec.name))
     throw new TypeError(`cannot define a collection: ${spec.name} is not a valid name`);
   const columns = new Set<string>();
   const arrayFields = new Set<string>();
@@ -234,7 +234,7 @@ export function encodeJsonSql(type: string, value: string): string {
 /**
  * Returns SQL literals that bound all values of the same type: an inclusive lower bound and an exclusive upper bound.
  */
-export function findTypeBounds(value: SqlValue): { readonly from: string | undefined; readonly below: string } {
+export function findSqlBoundsOfType(value: SqlValue): { readonly from: string | undefined; readonly below: string } {
   if (typeof value === 'number') return { from: undefined, below: `''` };
   if (typeof value === 'string') return { from: `''`, below: `x''` };
   return value === ENCODED_NULL ? { from: `x'00'`, below: `x'01'` } : { from: `x'01'`, below: `x'03'` };

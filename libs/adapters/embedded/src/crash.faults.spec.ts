@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { eventually, noMetrics, silentLogger, createTempFolder } from '@tracking/testing';
-import { runChild } from '../test/child.ts';
-import { CHILD_COLLECTIONS, type ChildDocument, type WriteReport } from '../test/writing-child-protocol.ts';
+import { runScriptInChildProcess } from '../test/child.ts';
+import { CHILD_PROCESS_COLLECTIONS, type ChildDocument, type WriteReport } from '../test/writing-child-protocol.ts';
 import { EmbeddedEngine } from './index.ts';
 
 const CYCLES = 8;
@@ -12,7 +12,7 @@ const CYCLES = 8;
 async function writeAndKill(dataDir: string, run: number): Promise<WriteReport[]> {
   const file = `${dataDir}-said-${run}`;
   await writeFile(file, '');
-  const child = runChild('./writing-child.ts', [dataDir, String(run), file]);
+  const child = runScriptInChildProcess('./writing-child.ts', [dataDir, String(run), file]);
   const lines = async () => (await readFile(file, 'utf8')).split('\n').slice(0, -1);
   // Kills after a number of acknowledgements instead of a time, so that the test is the same on slow machines.
   const enough = async () => expect((await lines()).length).toBeGreaterThan(50 + run * 150);
@@ -28,8 +28,8 @@ async function writeAndKill(dataDir: string, run: number): Promise<WriteReport[]
 
 async function expectAll(engine: EmbeddedEngine, said: readonly WriteReport[]): Promise<void> {
   const collections = {
-    records: await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.records),
-    views: await engine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views),
+    records: await engine.documentStore.collection<ChildDocument>(CHILD_PROCESS_COLLECTIONS.records),
+    views: await engine.documentStore.collection<ChildDocument>(CHILD_PROCESS_COLLECTIONS.views),
   };
   for (const one of said) {
     if ('stream' in one) {
@@ -80,7 +80,7 @@ describe('a process killed during writes', () => {
     const said: WriteReport[] = [];
     for (let run = 0; run < CYCLES; run += 1) {
       said.push(...(await writeAndKill(dataDir, run)));
-      const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+      const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
       await expectAll(engine, said);
       await expectWholeStreams(engine);
       await engine.close();

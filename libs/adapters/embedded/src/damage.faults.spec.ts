@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { noMetrics, createNewEvents, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
-import { runChild } from '../test/child.ts';
+import { runScriptInChildProcess } from '../test/child.ts';
 import { DataFolderDamaged, EmbeddedEngine } from './index.ts';
 
 const EVENTS = 400;
@@ -11,7 +11,8 @@ const PAGE = 4_096;
 const LOG_HEADER = 32;
 const FRAME = 24 + PAGE;
 
-const open = (dataDir: string) => EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+const open = (dataDir: string) =>
+  EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
 
 /** Returns the number of events after a restart on the folder; undefined if the start was refused because of damage. */
 async function eventsIn(dataDir: string): Promise<number | undefined> {
@@ -36,7 +37,7 @@ describe('the folder of a killed process', () => {
   beforeAll(async () => {
     folder = await createTempFolder();
     left = join(folder.path, 'left');
-    const child = runChild('./killed-child.ts', [left, String(EVENTS)]);
+    const child = runScriptInChildProcess('./killed-child.ts', [left, String(EVENTS)]);
     expect([await child.ended, child.errors, child.lines]).toEqual([null, [], ['acknowledged']]);
   });
   afterAll(() => folder.remove());
@@ -146,7 +147,7 @@ describe('the folder of a killed process', () => {
   it('is checked completely after a crash, and refused if its pages are inconsistent', async () => {
     const dataDir = join(folder.path, 'in-the-file');
     // A small log limit, so that most data is in the file.
-    const child = runChild('./killed-child.ts', [dataDir, '2000', '100000']);
+    const child = runScriptInChildProcess('./killed-child.ts', [dataDir, '2000', '100000']);
     expect([await child.ended, child.errors]).toEqual([null, []]);
     const { size } = statSync(fileOf(dataDir));
     expect(size).toBeGreaterThan(100 * PAGE);

@@ -2,7 +2,7 @@ import { readFileSync, statSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createNewEvents, noMetrics, silentLogger, createTempFolder, type TempFolder } from '@tracking/testing';
-import { runChild } from '../test/child.ts';
+import { runScriptInChildProcess } from '../test/child.ts';
 import { DataFolderInUse, DataFolderTooNew, EmbeddedEngine } from './index.ts';
 
 describe('the data folder', () => {
@@ -14,23 +14,23 @@ describe('the data folder', () => {
   });
   afterEach(() => folder.remove());
 
-  const open = () => EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+  const open = () => EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
 
   it('belongs to one process at a time', async () => {
     const engine = await open();
-    const refused = runChild('./opening-child.ts', [dataDir]);
+    const refused = runScriptInChildProcess('./opening-child.ts', [dataDir]);
     await refused.ended;
     expect([...refused.errors, ...refused.lines]).toEqual([
       `DataFolderInUse: the data folder ${dataDir} is in use by another process; stop that process or use another folder`,
     ]);
     await expect(open()).rejects.toBeInstanceOf(DataFolderInUse);
     // The refused attempts did not disturb the process that has the folder.
-    const again = runChild('./opening-child.ts', [dataDir]);
+    const again = runScriptInChildProcess('./opening-child.ts', [dataDir]);
     await again.ended;
     expect(again.lines[0]).toMatch(/^DataFolderInUse/);
     await engine.eventStore.append('s', 'no_stream', createNewEvents(1));
     await engine.close();
-    const next = runChild('./opening-child.ts', [dataDir]);
+    const next = runScriptInChildProcess('./opening-child.ts', [dataDir]);
     await next.ended;
     expect([...next.errors, ...next.lines]).toEqual(['opened']);
   }, 60_000);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Unavailable } from '@tracking/ports';
 import {
   eventually,
-  itIfSupported,
+  testIfSupported,
   createNewEvents,
   noMetrics,
   RecordedMetrics,
@@ -12,7 +12,7 @@ import {
   createTempFolder,
   type TempFolder,
 } from '@tracking/testing';
-import { runChild, type ChildProcessHandle } from '../test/child.ts';
+import { runScriptInChildProcess, type ChildProcessHandle } from '../test/child.ts';
 import { EmbeddedEngine } from './index.ts';
 
 /** Limits files of the process to 2 MiB, which the log soon reaches. */
@@ -49,7 +49,7 @@ describe('the disk', () => {
     await folder.remove();
   });
 
-  const open = (metrics = noMetrics) => EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics });
+  const open = (metrics = noMetrics) => EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics });
 
   async function refusedOnce(child: ChildProcessHandle): Promise<number> {
     const refused = await said(child, 0);
@@ -64,10 +64,10 @@ describe('the disk', () => {
     return Number(refused['stored']);
   }
 
-  itIfSupported(canGiveRoom, 'prlimit is not installed')(
+  testIfSupported(canGiveRoom, 'prlimit is not installed')(
     'refuses writes while it takes no more, and takes them again by itself once it does',
     async () => {
-      child = runChild('./full-disk-child.ts', [dataDir], LITTLE_ROOM);
+      child = runScriptInChildProcess('./full-disk-child.ts', [dataDir], LITTLE_ROOM);
       const before = await refusedOnce(child);
       const given = spawnSync('prlimit', ['--pid', String(child.process.pid), '--fsize=unlimited:']);
       expect(given.status).toBe(0);
@@ -81,10 +81,10 @@ describe('the disk', () => {
     120_000,
   );
 
-  itIfSupported(canMount, 'this user may not mount a file system')(
+  testIfSupported(canMount, 'this user may not mount a file system')(
     'does so where it is really full',
     async () => {
-      child = runChild('./full-disk-child.ts', [dataDir], smallDisk(folder.path, 3_000_000));
+      child = runScriptInChildProcess('./full-disk-child.ts', [dataDir], smallDisk(folder.path, 3_000_000));
       const before = await refusedOnce(child);
       // The disk belongs to the child process, so its state is observed through the process.
       rmSync(`/proc/${child.process.pid}/root${folder.path}/ballast`);
@@ -97,10 +97,10 @@ describe('the disk', () => {
     120_000,
   );
 
-  itIfSupported(canMount, 'this user may not mount a file system')(
+  testIfSupported(canMount, 'this user may not mount a file system')(
     'is said to be full, in one line, where it is so at the start',
     async () => {
-      child = runChild('./opening-child.ts', [dataDir], smallDisk(folder.path, 9_000_000));
+      child = runScriptInChildProcess('./opening-child.ts', [dataDir], smallDisk(folder.path, 9_000_000));
       await child.ended;
       expect(child.lines).toEqual([expect.stringMatching(/^Unavailable: storage: the disk is full \(.*\)$/)]);
     },
@@ -122,7 +122,7 @@ describe('a data folder in use', () => {
   beforeEach(async () => {
     folder = await createTempFolder();
     dataDir = join(folder.path, 'data');
-    engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+    engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
     await engine.eventStore.append('s', 'no_stream', createNewEvents(1));
     expect(engine.failure).toBeUndefined();
   });
@@ -169,7 +169,7 @@ describe('a data folder in use', () => {
     await expect(engine.eventStore.append('s', 0, createNewEvents(1))).rejects.toBeInstanceOf(Unavailable);
     await engine.close();
     expect(existsSync(log) && readFileSync(log).equals(before)).toBe(true);
-    const next = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+    const next = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
     expect(await next.eventStore.read('s')).toHaveLength(1);
     await next.close();
   });

@@ -17,7 +17,11 @@ describe('dropping a large collection', () => {
   let engine: EmbeddedEngine;
   beforeEach(async () => {
     folder = await createTempFolder();
-    engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    engine = await EmbeddedEngine.openEmbeddedEngine({
+      dataDir: folder.path,
+      logger: silentLogger,
+      metrics: noMetrics,
+    });
     const large = await engine.documentStore.collection<{ id: string; owner: string; words: string[] }>(SPEC);
     const documents = Array.from({ length: COUNT }, (_, n) => ({
       id: `${n}`,

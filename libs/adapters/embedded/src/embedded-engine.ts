@@ -83,7 +83,7 @@ export class EmbeddedEngine {
    * Opens the folder and recovers automatically after a crash.
    * @throws DataFolderInUse, DataFolderTooNew, DataFolderDamaged, Unavailable
    */
-  static async open(options: EmbeddedOptions): Promise<EmbeddedEngine> {
+  static async openEmbeddedEngine(options: EmbeddedOptions): Promise<EmbeddedEngine> {
     const { dataDir, metrics, limits = {} } = options;
     const { readerThreads = 2, waitingReads = 1_000 } = limits;
     const folder = lockDataFolder(dataDir);
@@ -112,7 +112,7 @@ export class EmbeddedEngine {
     await Promise.all([this.eventStore.close(), this.documentStore.close(), this.leases.close(), this.quota.close()]);
     await drained;
     await this.storage.readers.close();
-    this.storage.database.close();
+    this.storage.database.closeDatabase();
     // The writer is closed last: the last connection checkpoints the log and deletes it.
     await this.storage.writer.close();
     this.folder.unlock();
@@ -130,7 +130,7 @@ async function openWriter(
 ): Promise<SqliteWriter> {
   try {
     const options = { maxWaiting: waitingWrites, checkpointBytes: walCheckpointBytes, logger, metrics };
-    return await SqliteWriter.open(folder.storage, options);
+    return await SqliteWriter.openSqliteWriter(folder.storage, options);
   } catch (error) {
     folder.unlock();
     if (error instanceof NewerSchemaError) throw new DataFolderTooNew(dataDir, error.message);

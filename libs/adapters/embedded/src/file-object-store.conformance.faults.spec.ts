@@ -1,4 +1,4 @@
 import { testObjectStoreMemory } from '@tracking/testing';
-import { fileObjectSubject } from '../test/file-object-subject.ts';
+import { createFileObjectSubject } from '../test/file-object-subject.ts';
 
-testObjectStoreMemory('files', fileObjectSubject());
+testObjectStoreMemory('files', createFileObjectSubject());

@@ -1,4 +1,4 @@
 import { testObjectStore } from '@tracking/testing';
-import { fileObjectSubject } from '../test/file-object-subject.ts';
+import { createFileObjectSubject } from '../test/file-object-subject.ts';
 
-testObjectStore('files', fileObjectSubject());
+testObjectStore('files', createFileObjectSubject());

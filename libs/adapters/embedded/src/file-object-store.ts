@@ -6,7 +6,7 @@ import {
   OBJECT_ID_PATTERN,
   ObjectExists,
   Unavailable,
-  requireDiskSpace,
+  passBytesWhileDiskHasSpace,
   type DiskSpace,
   type ObjectContent,
   type ObjectStore,
@@ -36,7 +36,7 @@ export class FileObjectStore implements ObjectStore {
    * @param folder created if missing (0700); inside a data folder that this process has locked
    * @param disk by default the disk of the folder, without a reserve
    */
-  static async open(folder: string, disk: Partial<DiskSpace> = {}): Promise<FileObjectStore> {
+  static async openFileObjectStore(folder: string, disk: Partial<DiskSpace> = {}): Promise<FileObjectStore> {
     if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(dirname(folder));
     return new FileObjectStore(folder, {
       reserveBytes: 0,
@@ -60,14 +60,14 @@ export class FileObjectStore implements ObjectStore {
     }
   }
 
-  async put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
+  async putObject(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
     const whole = this.getObjectPath(id);
     const part = whole + UNFINISHED_FILE_SUFFIX;
     if (this.beingStored.has(id)) throw new ObjectExists(id);
     this.beingStored.add(id);
     try {
       if (await convertDiskErrors(fileExists(whole))) throw new ObjectExists(id);
-      const stored = await writeFile(part, requireDiskSpace(source, this.disk));
+      const stored = await writeObjectFile(part, passBytesWhileDiskHasSpace(source, this.disk));
       await convertDiskErrors(rename(part, whole));
       await convertDiskErrors(syncFolder(this.folder));
       return stored;
@@ -80,16 +80,19 @@ export class FileObjectStore implements ObjectStore {
     }
   }
 
-  async get(id: string, range?: { readonly start: number; readonly end: number }): Promise<ObjectContent | undefined> {
+  async getObject(
+    id: string,
+    range?: { readonly start: number; readonly end: number },
+  ): Promise<ObjectContent | undefined> {
     const file = this.getObjectPath(id);
     const found = await convertDiskErrors(stat(file).catch(ignoreMissingFile));
     if (found === undefined) return undefined;
     const sizeBytes = found.size;
     const { start = 0, end = sizeBytes } = range ?? {};
-    return { sizeBytes, bytes: readRange(file, start, Math.min(end, sizeBytes)) };
+    return { sizeBytes, bytes: readFileRange(file, start, Math.min(end, sizeBytes)) };
   }
 
-  async delete(id: string): Promise<void> {
+  async deleteObject(id: string): Promise<void> {
     await convertDiskErrors(rm(this.getObjectPath(id), { force: true }));
     await convertDiskErrors(syncFolder(this.folder));
   }
@@ -128,7 +131,7 @@ export class FileObjectStore implements ObjectStore {
 }
 
 /** Resolves when the complete content of the file is on disk. */
-async function writeFile(file: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
+async function writeObjectFile(file: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
   // A file that already exists is left from a crash.
   const handle: FileHandle = await convertDiskErrors(open(file, 'w', 0o600));
   try {
@@ -147,7 +150,7 @@ async function writeFile(file: string, source: AsyncIterable<Uint8Array>): Promi
 }
 
 /** Reads a range of the file. @param end offset after the last byte of the range */
-async function* readRange(file: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+async function* readFileRange(file: string, start: number, end: number): AsyncGenerator<Uint8Array> {
   if (start >= end) return;
   try {
     yield* createReadStream(file, { start, end: end - 1 });

@@ -7,7 +7,7 @@ import {
   encodeValue,
   ID_FIELD,
   quoteName,
-  findTypeBounds,
+  findSqlBoundsOfType,
 } from './collection-layout.ts';
 import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
@@ -33,12 +33,12 @@ export class SqlBuilder {
 /** Adds conditions for the document in the row `d`. Every statement with a filter uses this table alias. */
 export function createFilterSql(layout: CollectionLayout, filter: Filter): SqlStatement {
   const sql = new SqlBuilder();
-  addFilter(sql, layout, filter);
+  addFilterSql(sql, layout, filter);
   return sql;
 }
 
 /** @param postings table `a` whose rows lead to the documents, if any; its array is then not read from `d` */
-export function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, postings?: ArrayTable): void {
+export function addFilterSql(sql: SqlBuilder, layout: CollectionLayout, filter: Filter, postings?: ArrayTable): void {
   sql.addText('TRUE');
   for (const [field, condition] of Object.entries(filter)) {
     if (!FIELD_NAME_PATTERN.test(field))
@@ -47,7 +47,7 @@ export function addFilter(sql: SqlBuilder, layout: CollectionLayout, filter: Fil
     const array = findArrayTable(layout, field, postings);
     if (array !== undefined) addIndexedArray(sql, { array, isLeading: array === postings }, condition);
     else if (field === ID_FIELD || layout.columns.includes(field))
-      addCondition(sql, `d.${getColumnName(field)}`, condition);
+      addConditionSql(sql, `d.${getColumnName(field)}`, condition);
     else addJsonCondition(sql, field, condition);
   }
 }
@@ -60,22 +60,23 @@ function findArrayTable({ arrays }: CollectionLayout, field: string, postings?: 
 
 /** Adds a condition on the postings in the table `a`. */
 export function addPostingCondition(sql: SqlBuilder, field: string, condition: FilterCondition): void {
-  addCondition(sql, `a.${getColumnName(field)}`, condition, ABSENT_VALUE_KEY_SQL);
+  addConditionSql(sql, `a.${getColumnName(field)}`, condition, ABSENT_VALUE_KEY_SQL);
 }
 
 /** @param absent key that postings use for an absent field */
-function addCondition(sql: SqlBuilder, key: string, condition: FilterCondition, absent = 'NULL'): void {
+function addConditionSql(sql: SqlBuilder, key: string, condition: FilterCondition, absent = 'NULL'): void {
   if (isScalar(condition)) sql.addText(`${key} = ?`, encodeValue(condition));
   else if ('in' in condition)
     sql.addText(`${key} IN (${condition.in.map(() => '?')})`, ...condition.in.map(encodeValue));
   else if ('ne' in condition) sql.addText(`${key} IS NOT ?`, encodeValue(condition.ne));
   else if ('exists' in condition) sql.addText(`${key} IS ${condition.exists ? 'NOT ' : ''}${absent}`);
-  else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addCondition(sql, key, one);
-  else addBounds(sql, key, condition);
+  else if ('all' in condition)
+    for (const one of joinConditionsWithAnd(sql, condition.all)) addConditionSql(sql, key, one);
+  else addBoundsSql(sql, key, condition);
 }
 
 /** Separate conditions, all of which must match. */
-function* splitConditions<C>(sql: SqlBuilder, conditions: readonly C[]): Generator<C> {
+function* joinConditionsWithAnd<C>(sql: SqlBuilder, conditions: readonly C[]): Generator<C> {
   sql.addText('(TRUE');
   for (const one of conditions) {
     sql.addText(' AND ');
@@ -85,7 +86,7 @@ function* splitConditions<C>(sql: SqlBuilder, conditions: readonly C[]): Generat
 }
 
 /** Compares only values of one type: the end of the type replaces a missing bound. */
-function addBounds(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: FieldBounds): void {
+function addBoundsSql(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: FieldBounds): void {
   // The unary `+` keeps the planner from starting at the end of the type, because the page starts at a later entry.
   const ofType = key === sql.continuationKey ? `+${key}` : key;
   const bound = (value: Scalar | undefined, comparison: string, counterparts: readonly (Scalar | undefined)[]) => {
@@ -93,7 +94,7 @@ function addBounds(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: FieldBoun
     const encoded = encodeValue(value);
     sql.addText(` AND ${key} ${comparison} ?`, encoded);
     if (counterparts.some((other) => other !== undefined && getJsonTypeName(other) === getJsonTypeName(value))) return;
-    const { from, below } = findTypeBounds(encoded);
+    const { from, below } = findSqlBoundsOfType(encoded);
     if (comparison.startsWith('>')) sql.addText(` AND ${ofType} < ${below}`);
     else if (from !== undefined) sql.addText(` AND ${ofType} >= ${from}`);
   };
@@ -121,17 +122,22 @@ interface ArrayElementLookup {
  */
 function addIndexedArray(sql: SqlBuilder, lookup: ArrayElementLookup, condition: FilterCondition): void {
   const { arrayField } = lookup.array;
-  if (isScalar(condition)) addElement(sql, lookup, condition);
-  else if ('in' in condition) addElement(sql, lookup, condition);
-  else if ('ne' in condition) addElement(sql.addText('NOT '), lookup, condition.ne);
-  else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addIndexedArray(sql, lookup, one);
+  if (isScalar(condition)) addArrayElementSql(sql, lookup, condition);
+  else if ('in' in condition) addArrayElementSql(sql, lookup, condition);
+  else if ('ne' in condition) addArrayElementSql(sql.addText('NOT '), lookup, condition.ne);
+  else if ('all' in condition)
+    for (const one of joinConditionsWithAnd(sql, condition.all)) addIndexedArray(sql, lookup, one);
   else addJsonCondition(sql, arrayField, condition);
 }
 
-function addElement(sql: SqlBuilder, { array, isLeading }: ArrayElementLookup, condition: FilterCondition): void {
+function addArrayElementSql(
+  sql: SqlBuilder,
+  { array, isLeading }: ArrayElementLookup,
+  condition: FilterCondition,
+): void {
   // The unary `+` keeps the planner from starting a join at this table.
   sql.addText(`+EXISTS (SELECT 1 FROM ${quoteName(array.table)} AS e WHERE `);
-  addCondition(sql, `e.${getColumnName(array.arrayField)}`, condition);
+  addConditionSql(sql, `e.${getColumnName(array.arrayField)}`, condition);
   for (const field of array.fields) {
     if (field === array.arrayField) continue;
     const name = getColumnName(field);
@@ -149,23 +155,24 @@ function addElement(sql: SqlBuilder, { array, isLeading }: ArrayElementLookup, c
  */
 function addJsonCondition(sql: SqlBuilder, field: string, condition: FilterCondition): void {
   const path = `'$.${field}'`;
-  if (isScalar(condition)) addElementCondition(sql, path, condition);
+  if (isScalar(condition)) addArrayConditionSql(sql, path, condition);
   else if ('exists' in condition) sql.addText(`json_type(d.json, ${path}) IS ${condition.exists ? 'NOT ' : ''}NULL`);
-  else if ('all' in condition) for (const one of splitConditions(sql, condition.all)) addJsonCondition(sql, field, one);
-  else if ('ne' in condition) addElementCondition(sql.addText('NOT '), path, condition.ne);
-  else addElementCondition(sql, path, condition);
+  else if ('all' in condition)
+    for (const one of joinConditionsWithAnd(sql, condition.all)) addJsonCondition(sql, field, one);
+  else if ('ne' in condition) addArrayConditionSql(sql.addText('NOT '), path, condition.ne);
+  else addArrayConditionSql(sql, path, condition);
 }
 
 /**
  * Arrays are checked separately, because the engine parses a document once for all scalar fields, but again for each
  * array.
  */
-function addElementCondition(sql: SqlBuilder, path: string, condition: FilterCondition): void {
+function addArrayConditionSql(sql: SqlBuilder, path: string, condition: FilterCondition): void {
   sql.addText(`(CASE json_type(d.json, ${path}) WHEN 'object' THEN FALSE WHEN 'array' THEN EXISTS (`);
   sql.addText(`SELECT 1 FROM json_each(d.json, ${path}) AS e WHERE `);
-  addCondition(sql, `(${encodeJsonSql('e.type', 'e.value')})`, condition);
+  addConditionSql(sql, `(${encodeJsonSql('e.type', 'e.value')})`, condition);
   sql.addText(') ELSE (');
-  addCondition(sql, `(${encodeJsonSql(`json_type(d.json, ${path})`, `d.json ->> ${path}`)})`, condition);
+  addConditionSql(sql, `(${encodeJsonSql(`json_type(d.json, ${path})`, `d.json ->> ${path}`)})`, condition);
   sql.addText(') IS TRUE END)');
 }
 

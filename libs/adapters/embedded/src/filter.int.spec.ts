@@ -42,7 +42,11 @@ describe('filters', () => {
   let bare: Collection<FilteredRow>;
   beforeAll(async () => {
     folder = await createTempFolder();
-    engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics: noMetrics });
+    engine = await EmbeddedEngine.openEmbeddedEngine({
+      dataDir: folder.path,
+      logger: silentLogger,
+      metrics: noMetrics,
+    });
     const indexes = [
       { name: 'by_plain', fields: ['plain', 'id'] },
       { name: 'by_list', fields: ['list', 'id'], arrayField: 'list' },

@@ -1,7 +1,7 @@
 import { testLeases } from '@tracking/testing';
-import { embeddedSubject } from '../test/embedded-subject.ts';
+import { createEmbeddedSubject } from '../test/embedded-subject.ts';
 
 testLeases(
   'one process',
-  embeddedSubject(({ leases }) => leases),
+  createEmbeddedSubject(({ leases }) => leases),
 );

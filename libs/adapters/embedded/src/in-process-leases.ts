@@ -10,7 +10,7 @@ import {
 } from '@tracking/ports';
 
 /** Number of epochs reserved for each start of the process. One start never uses all of them. */
-const EPOCHS_PER_START = 2 ** 32;
+const EPOCHS_RESERVED_PER_START = 2 ** 32;
 
 /** Leases for a single process: held until released, and granted in order of arrival. */
 export class InProcessLeases implements Leases {
@@ -24,7 +24,7 @@ export class InProcessLeases implements Leases {
 
   /** @param start increases with every start of the process on the same data, and so do epochs */
   constructor(start: number) {
-    this.epoch = start * EPOCHS_PER_START;
+    this.epoch = start * EPOCHS_RESERVED_PER_START;
   }
 
   async acquire(name: string, signal: AbortSignal): Promise<Lease> {
@@ -32,7 +32,7 @@ export class InProcessLeases implements Leases {
     this.closing.signal.throwIfAborted();
     const waiting = this.waiting.get(name);
     if (waiting === undefined) this.waiting.set(name, []);
-    else await this.waitForTurn(waiting, signal);
+    else await this.waitForLeaseRelease(waiting, signal);
     return this.grantLease(name);
   }
 
@@ -65,7 +65,7 @@ export class InProcessLeases implements Leases {
 
   list(): Promise<readonly HeldLeaseState[]> {
     const [only = null, ...others] = this.members.values();
-    const holder = only === null || others.length > 0 ? null : describeMember(only);
+    const holder = only === null || others.length > 0 ? null : describeLeaseHolder(only);
     const held = [...this.given].map(({ name, epoch }) => ({ name, epoch, holder }));
     return Promise.resolve(held.sort((one, other) => (one.name < other.name ? -1 : 1)));
   }
@@ -80,7 +80,7 @@ export class InProcessLeases implements Leases {
     for (const listener of this.listeners) listener();
   }
 
-  private waitForTurn(waiting: (() => void)[], signal: AbortSignal): Promise<void> {
+  private waitForLeaseRelease(waiting: (() => void)[], signal: AbortSignal): Promise<void> {
     const impatience = AbortSignal.any([signal, this.closing.signal]);
     return new Promise((resolve, reject) => {
       const take = () => {
@@ -120,6 +120,6 @@ export class InProcessLeases implements Leases {
   }
 }
 
-function describeMember({ id, name, address }: LeaseMember): HeldLeaseState['holder'] {
+function describeLeaseHolder({ id, name, address }: LeaseMember): HeldLeaseState['holder'] {
   return { id, name, ...(address !== undefined && { address }) };
 }

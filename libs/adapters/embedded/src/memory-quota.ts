@@ -4,11 +4,11 @@ import { Unavailable, type Clock, type Quota, type QuotaDecision } from '@tracki
  * Number of counted one-second buckets: the current one and the 60 before. With one fewer, two requests less than a
  * minute apart could count as a minute apart.
  */
-const BUCKET_COUNT = 61;
+const ONE_SECOND_BUCKET_COUNT = 61;
 
 /** Admitted requests of one key. */
 interface RequestCountsBySecond {
-  /** Counts by epoch second modulo `BUCKET_COUNT`. */
+  /** Counts by epoch second modulo `ONE_SECOND_BUCKET_COUNT`. */
   readonly counts: Uint32Array;
   /** Epoch second of the newest bucket. */
   newest: number;
@@ -23,18 +23,18 @@ export class MemoryQuota implements Quota {
 
   constructor(private readonly clock: Clock = () => new Date()) {}
 
-  async take(key: string, limit: number): Promise<QuotaDecision> {
+  async takeRequest(key: string, limit: number): Promise<QuotaDecision> {
     if (this.closed) throw new Unavailable('quota', 'closed');
     const milliseconds = this.clock().getTime();
     const now = Math.floor(milliseconds / 1_000);
     this.dropUnusedKeys(now);
     let taken = this.keys.get(key);
     if (taken === undefined)
-      this.keys.set(key, (taken = { counts: new Uint32Array(BUCKET_COUNT), newest: now, total: 0 }));
+      this.keys.set(key, (taken = { counts: new Uint32Array(ONE_SECOND_BUCKET_COUNT), newest: now, total: 0 }));
     dropExpiredCounts(taken, now);
     const admitted = taken.total < limit;
     if (admitted) {
-      taken.counts[now % BUCKET_COUNT] = (taken.counts[now % BUCKET_COUNT] ?? 0) + 1;
+      taken.counts[now % ONE_SECOND_BUCKET_COUNT] = (taken.counts[now % ONE_SECOND_BUCKET_COUNT] ?? 0) + 1;
       taken.total += 1;
     }
     return Promise.resolve({
@@ -56,33 +56,33 @@ export class MemoryQuota implements Quota {
   private dropUnusedKeys(now: number): void {
     if (Math.abs(now - this.sweptAt) < 60) return;
     this.sweptAt = now;
-    for (const [key, taken] of this.keys) if (now - taken.newest >= BUCKET_COUNT) this.keys.delete(key);
+    for (const [key, taken] of this.keys) if (now - taken.newest >= ONE_SECOND_BUCKET_COUNT) this.keys.delete(key);
   }
 }
 
 /** Makes `now` the newest bucket and clears buckets older than a minute. */
 function dropExpiredCounts(taken: RequestCountsBySecond, now: number): void {
-  if (now < taken.newest) handleClockSetBack(taken, now);
-  for (let second = Math.max(taken.newest + 1, now - BUCKET_COUNT + 1); second <= now; second += 1) {
-    taken.total -= taken.counts[second % BUCKET_COUNT] ?? 0;
-    taken.counts[second % BUCKET_COUNT] = 0;
+  if (now < taken.newest) handleQuotaClockSetBack(taken, now);
+  for (let second = Math.max(taken.newest + 1, now - ONE_SECOND_BUCKET_COUNT + 1); second <= now; second += 1) {
+    taken.total -= taken.counts[second % ONE_SECOND_BUCKET_COUNT] ?? 0;
+    taken.counts[second % ONE_SECOND_BUCKET_COUNT] = 0;
   }
   taken.newest = now;
 }
 
 /** After the clock was set back, all counted requests count as admitted now, for at most a minute. */
-function handleClockSetBack(taken: RequestCountsBySecond, now: number): void {
+function handleQuotaClockSetBack(taken: RequestCountsBySecond, now: number): void {
   taken.counts.fill(0);
-  taken.counts[now % BUCKET_COUNT] = taken.total;
+  taken.counts[now % ONE_SECOND_BUCKET_COUNT] = taken.total;
   taken.newest = now;
 }
 
 /** Returns the epoch second from which at most `most` requests count if none is added. */
 function findSecondBelowLimit(taken: RequestCountsBySecond, most: number): number | undefined {
   let left = taken.total;
-  for (let second = taken.newest - BUCKET_COUNT + 1; second <= taken.newest && left > most; second += 1) {
-    left -= taken.counts[((second % BUCKET_COUNT) + BUCKET_COUNT) % BUCKET_COUNT] ?? 0;
-    if (left <= most) return second + BUCKET_COUNT;
+  for (let second = taken.newest - ONE_SECOND_BUCKET_COUNT + 1; second <= taken.newest && left > most; second += 1) {
+    left -= taken.counts[((second % ONE_SECOND_BUCKET_COUNT) + ONE_SECOND_BUCKET_COUNT) % ONE_SECOND_BUCKET_COUNT] ?? 0;
+    if (left <= most) return second + ONE_SECOND_BUCKET_COUNT;
   }
   return undefined;
 }

@@ -44,7 +44,7 @@ describe('a power failure', () => {
   beforeAll(async () => {
     folder = await createTempFolder();
     const dataDir = join(folder.path, 'data');
-    const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+    const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
     const views = await engine.documentStore.collection<View>(VIEWS);
     const checkpoints = await engine.documentStore.collection<StoredCheckpoint>(CHECKPOINTS);
     for (let step = 1; step <= 12; step += 1) {

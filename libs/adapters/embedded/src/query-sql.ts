@@ -7,9 +7,9 @@ import {
   ID_FIELD,
   getIndexName,
   quoteName,
-  findTypeBounds,
+  findSqlBoundsOfType,
 } from './collection-layout.ts';
-import { addFilter, addPostingCondition, createDocumentKeySql, isScalar, SqlBuilder } from './filter-sql.ts';
+import { addFilterSql, addPostingCondition, createDocumentKeySql, isScalar, SqlBuilder } from './filter-sql.ts';
 import { LIMIT_CLAUSE_SQL } from './sqlite-database.ts';
 import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
@@ -138,7 +138,7 @@ interface SplitFilter {
   readonly ofDocument: Filter;
 }
 
-function splitFilter(filter: Filter, { fields, arrayField }: ArrayTable): SplitFilter {
+function splitFilterByArrayTable(filter: Filter, { fields, arrayField }: ArrayTable): SplitFilter {
   const parts = { led: {}, ofPosting: {}, ofDocument: {} } satisfies Record<keyof SplitFilter, Filter>;
   const add = (part: Filter, field: string, condition: FilterCondition) => Object.assign(part, { [field]: condition });
   for (const [field, condition] of Object.entries(filter)) {
@@ -165,18 +165,18 @@ function addMatchingDocumentsSql(sql: SqlBuilder, layout: CollectionLayout, filt
   const { postings, repeats, hint, isCounted = false } = path;
   if (postings === undefined) {
     sql.addText(` FROM ${quoteName(layout.table)} AS d${hint} WHERE `);
-    return addFilter(sql, layout, filter);
+    return addFilterSql(sql, layout, filter);
   }
   // Reads rows in the order of the array index and stops at the limit, however many documents have the element.
-  const { led, ofPosting, ofDocument } = splitFilter(filter, postings);
+  const { led, ofPosting, ofDocument } = splitFilterByArrayTable(filter, postings);
   const isEnough = isCounted && Object.keys({ ...ofDocument, ...(repeats ? ofPosting : {}) }).length === 0;
   const documents = isEnough ? '' : ` CROSS JOIN ${quoteName(layout.table)} AS d ON d.id = a.id`;
   sql.addText(repeats ? ' FROM (SELECT DISTINCT a.id FROM ' : ' FROM ');
   sql.addText(`${quoteName(postings.table)} AS a${repeats ? '' : documents} WHERE `);
   addLeadingConditions(sql, led);
   sql.addText(repeats ? `) AS a${documents} WHERE ` : ' AND ');
-  addFilter(sql, layout, ofPosting, repeats ? undefined : postings);
-  addFilter(sql.addText(' AND '), layout, ofDocument);
+  addFilterSql(sql, layout, ofPosting, repeats ? undefined : postings);
+  addFilterSql(sql.addText(' AND '), layout, ofDocument);
 }
 
 function addLeadingConditions(sql: SqlBuilder, led: Filter): void {
@@ -201,27 +201,29 @@ export function createScanSql(layout: CollectionLayout, scan: Scan): SqlStatemen
   const key = (field: string) => `${alias}.${getColumnName(field)}`;
   const keys = scan.sort.fields.map(key);
   const parts =
-    array === undefined ? { led: scan.filter, ofPosting: {}, ofDocument: {} } : splitFilter(scan.filter, array);
-  const { pinned, others } = splitScanFilter(layout, scan, parts.led);
+    array === undefined
+      ? { led: scan.filter, ofPosting: {}, ofDocument: {} }
+      : splitFilterByArrayTable(scan.filter, array);
+  const { pinned, others } = splitFilterByScanIndex(layout, scan, parts.led);
   const sql = new SqlBuilder();
   sql.addText('SELECT CASE WHEN ');
-  if (array === undefined) addFilter(sql, layout, others);
+  if (array === undefined) addFilterSql(sql, layout, others);
   else {
     addLeadingConditions(sql, others);
-    addFilter(sql.addText(' AND '), layout, parts.ofPosting, array);
+    addFilterSql(sql.addText(' AND '), layout, parts.ofPosting, array);
   }
   sql.addText(' THEN ');
   if (array === undefined) sql.addText('d.json');
   else {
     sql.addText(`(SELECT d.json FROM ${quoteName(layout.table)} AS d WHERE d.id = a.id AND `);
-    addFilter(sql, layout, parts.ofDocument);
+    addFilterSql(sql, layout, parts.ofDocument);
     sql.addText(')');
   }
   sql.addText(` END, ${keys} FROM ${quoteName(array?.table ?? layout.table)} AS ${alias}`);
   if (array === undefined) sql.addText(` INDEXED BY ${getIndexName(layout.spec, scan.index)}`);
   sql.addText(' WHERE TRUE');
   for (const [field, value] of pinned) sql.addText(` AND ${key(field)} = ?`, value);
-  addRange(sql, keys, scan);
+  addScanRangeSql(sql, keys, scan);
   return sql.addText(
     ` ORDER BY ${keys.map((each) => each + (scan.sort.descending ? ' DESC' : ''))} ${LIMIT_CLAUSE_SQL}`,
     scan.visit,
@@ -229,7 +231,7 @@ export function createScanSql(layout: CollectionLayout, scan: Scan): SqlStatemen
 }
 
 /** Splits the filter into values of the index fields before the sort fields, and all other conditions. */
-function splitScanFilter({ spec }: CollectionLayout, { index, sort }: Scan, filter: Filter) {
+function splitFilterByScanIndex({ spec }: CollectionLayout, { index, sort }: Scan, filter: Filter) {
   const fields = spec.indexes.find(({ name }) => name === index)?.fields ?? [];
   const [first = ''] = sort.fields;
   const from = fields.indexOf(first);
@@ -250,10 +252,10 @@ function splitScanFilter({ spec }: CollectionLayout, { index, sort }: Scan, filt
  * Adds the bounds of the scanned range. A range without a bound ends at the end of the value type; a continued scan
  * starts after its last entry.
  */
-function addRange(sql: SqlBuilder, keys: readonly string[], { filter, sort, after }: Scan): void {
+function addScanRangeSql(sql: SqlBuilder, keys: readonly string[], { filter, sort, after }: Scan): void {
   const [first = ''] = sort.fields;
   const [key = ''] = keys;
-  const { from, to } = toColumnRange(parseBounds(filter[first]));
+  const { from, to } = convertBoundsToColumnRange(parseBounds(filter[first]));
   const add = (bound: Bound | undefined) => {
     if (bound !== undefined) sql.addText(` AND ${key} ${bound.text}`, ...bound.values);
   };
@@ -267,7 +269,7 @@ function addRange(sql: SqlBuilder, keys: readonly string[], { filter, sort, afte
 /** Comparison operator and value of a bound, without the sort key. */
 type Bound = SqlStatement;
 
-function toColumnRange({ gt, gte, lt, lte }: FieldBounds): {
+function convertBoundsToColumnRange({ gt, gte, lt, lte }: FieldBounds): {
   readonly from?: Bound | undefined;
   readonly to?: Bound | undefined;
 } {
@@ -275,8 +277,8 @@ function toColumnRange({ gt, gte, lt, lte }: FieldBounds): {
   const to = parseBound('<=', lte) ?? parseBound('<', lt);
   const [low, high] = [from?.values[0], to?.values[0]];
   return {
-    from: from ?? (high === undefined ? undefined : boundOfType('>=', findTypeBounds(high).from)),
-    to: to ?? (low === undefined ? undefined : boundOfType('<', findTypeBounds(low).below)),
+    from: from ?? (high === undefined ? undefined : createTypeBound('>=', findSqlBoundsOfType(high).from)),
+    to: to ?? (low === undefined ? undefined : createTypeBound('<', findSqlBoundsOfType(low).below)),
   };
 }
 
@@ -284,7 +286,7 @@ function parseBound(comparison: string, value: Scalar | undefined): Bound | unde
   return value === undefined ? undefined : { text: `${comparison} ?`, values: [encodeValue(value)] };
 }
 
-function boundOfType(comparison: string, literal: string | undefined): Bound | undefined {
+function createTypeBound(comparison: string, literal: string | undefined): Bound | undefined {
   return literal === undefined ? undefined : { text: `${comparison} ${literal}`, values: [] };
 }
 

@@ -78,7 +78,7 @@ export class Database {
     return this.prepareStatement(text).iterate(...values) as unknown as Iterable<readonly SqlValue[]>;
   }
 
-  close(): void {
+  closeDatabase(): void {
     this.statements.clear();
     if (this.connection.isOpen) this.connection.close();
   }

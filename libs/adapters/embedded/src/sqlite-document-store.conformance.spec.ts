@@ -1,7 +1,7 @@
 import { testDocumentStore } from '@tracking/testing';
-import { embeddedSubject } from '../test/embedded-subject.ts';
+import { createEmbeddedSubject } from '../test/embedded-subject.ts';
 
 testDocumentStore(
   'SQLite',
-  embeddedSubject(({ documentStore }) => documentStore),
+  createEmbeddedSubject(({ documentStore }) => documentStore),
 );

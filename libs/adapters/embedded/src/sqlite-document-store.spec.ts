@@ -1,5 +1,5 @@
 import { Unavailable, WritesRefused } from '@tracking/ports';
-import { createLayout } from './collection-layout.ts';
+import { createCollectionLayout } from './collection-layout.ts';
 import { SqliteCollection } from './sqlite-document-store.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 
@@ -9,7 +9,7 @@ function collectionOf(admitted: number) {
   const run = () =>
     left-- > 0 ? Promise.resolve({ duplicate: null }) : Promise.reject(new WritesRefused('storage', 'no room'));
   const storage = { writer: { throwIfNotWritable: () => undefined, runOperation: run } } as unknown as SqliteStorage;
-  return new SqliteCollection(createLayout({ name: 'things', indexes: [] }), storage);
+  return new SqliteCollection(createCollectionLayout({ name: 'things', indexes: [] }), storage);
 }
 const inserts = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ kind: 'insert', document: { id: `${n}` } }) as const);

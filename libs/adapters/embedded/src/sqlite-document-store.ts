@@ -13,7 +13,7 @@ import {
   type Scan,
   type ScanResult,
   Unavailable,
-  withUnknownOutcome,
+  convertToUnknownOutcome,
 } from '@tracking/ports';
 import { DutyCycle } from '@tracking/resilience';
 import {
@@ -21,7 +21,7 @@ import {
   type CollectionLayout,
   getColumnValues,
   decodeValue,
-  createLayout,
+  createCollectionLayout,
   quoteName,
 } from './collection-layout.ts';
 import { createFilterSql } from './filter-sql.ts';
@@ -32,9 +32,9 @@ import { type CommitClass, ENGINE_NAME } from './sqlite-writer.ts';
 import type { DocumentWrite, SqlStatement } from './storage-threads.ts';
 
 /** Share of the writer's time that dropping a collection may use. Other writes use the rest. */
-const DROP_TIME_FRACTION = 0.25;
+const COLLECTION_DROP_TIME_FRACTION = 0.25;
 /** Maximum number of documents read by id on the calling thread. A reader thread reads more. */
-const MAX_LOCAL_READS = 250;
+const MAX_DOCUMENTS_READ_ON_CALLING_THREAD = 250;
 /** Maximum number of documents in one write operation, which bounds transactions. */
 const WRITE_BATCH_SIZE = 1_000;
 
@@ -66,7 +66,7 @@ export class SqliteDocumentStore implements DocumentStore {
   async dropCollection(name: string, ending?: AbortSignal): Promise<void> {
     this.collections.delete(name);
     const signal = ending === undefined ? this.closing.signal : AbortSignal.any([ending, this.closing.signal]);
-    const pace = new DutyCycle({ share: DROP_TIME_FRACTION });
+    const pace = new DutyCycle({ share: COLLECTION_DROP_TIME_FRACTION });
     const drop = () => {
       this.throwIfClosed();
       this.storage.writer.throwIfNotWritable();
@@ -83,7 +83,7 @@ export class SqliteDocumentStore implements DocumentStore {
 
   private async openCollection<T extends Document>(spec: CollectionSpec): Promise<SqliteCollection<T>> {
     const { name, indexes } = spec;
-    const collection = new SqliteCollection<T>(createLayout(spec), this.storage);
+    const collection = new SqliteCollection<T>(createCollectionLayout(spec), this.storage);
     this.storage.writer.throwIfNotWritable();
     await this.storage.writer.runOperation(
       { kind: 'define', spec: JSON.stringify({ name, indexes }) },
@@ -122,7 +122,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
   async getMany(ids: readonly string[]): Promise<readonly T[]> {
     if (ids.length === 0) return [];
     const sql = { text: this.getManySql, values: [JSON.stringify(ids)] };
-    return ids.length > MAX_LOCAL_READS ? this.readInPool<T>(sql) : this.readInCallingThread(sql);
+    return ids.length > MAX_DOCUMENTS_READ_ON_CALLING_THREAD ? this.readInPool<T>(sql) : this.readInCallingThread(sql);
   }
 
   async find(query: Query): Promise<readonly T[]> {
@@ -189,7 +189,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
       parts.push(this.runWrites(all.slice(from, from + WRITE_BATCH_SIZE)));
     }
     const outcomes = await Promise.all(parts).catch((error: unknown) => {
-      throw parts.length === 1 ? error : withUnknownOutcome(error);
+      throw parts.length === 1 ? error : convertToUnknownOutcome(error);
     });
     outcomes.forEach(this.refuseDuplicate);
   }

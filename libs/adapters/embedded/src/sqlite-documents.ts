@@ -8,7 +8,7 @@ import {
   createTableStatements,
   ID_FIELD,
   type IndexedValues,
-  createLayout,
+  createCollectionLayout,
   quoteName,
   dropTableStatements,
   isSameValue,
@@ -28,7 +28,7 @@ import type {
 } from './storage-threads.ts';
 
 /** Milliseconds of one transaction that deletes documents of a dropped collection. Other writes wait for it. */
-const DROP_SLICE_MS = 5;
+const COLLECTION_DROP_SLICE_MS = 5;
 /** Documents can be large, so one transaction deletes only a few. */
 const DELETE_BATCH_SIZE = 20;
 const ALWAYS_TRUE_SQL: SqlStatement = { text: 'TRUE', values: [] };
@@ -56,7 +56,7 @@ export class SqliteDocuments {
     const table = this.openTable(spec);
     const { name } = table.layout.spec;
     const stored = this.database.readFirstValue('SELECT spec FROM collections WHERE name = ?', [name]);
-    if (stored !== undefined && hasSameIndexes(String(stored), table)) return { kind: 'done', duplicate: null };
+    if (stored !== undefined && hasSameTableIndexes(String(stored), table)) return { kind: 'done', duplicate: null };
     const duplicate = this.runAtomically(table, () => this.buildTables(table, spec));
     if (duplicate === null) this.tables.set(name, table);
     return { kind: 'done', duplicate };
@@ -69,7 +69,7 @@ export class SqliteDocuments {
   dropCollection(name: string): CollectionDroppedOutcome {
     const table = this.tables.get(name);
     if (table === undefined) return { kind: 'dropped', more: false };
-    const end = performance.now() + DROP_SLICE_MS;
+    const end = performance.now() + COLLECTION_DROP_SLICE_MS;
     while (table.deleteBatch(DELETE_BATCH_SIZE)) {
       if (performance.now() >= end) return { kind: 'dropped', more: true };
     }
@@ -150,7 +150,7 @@ export class SqliteDocuments {
   }
 
   private openTable(spec: string): DocumentTable {
-    return new DocumentTable(this.database, createLayout(JSON.parse(spec) as CollectionSpec));
+    return new DocumentTable(this.database, createCollectionLayout(JSON.parse(spec) as CollectionSpec));
   }
 
   private requireTable(collection: string): DocumentTable {
@@ -160,7 +160,7 @@ export class SqliteDocuments {
   }
 }
 
-function hasSameIndexes(stored: string, { layout }: DocumentTable): boolean {
+function hasSameTableIndexes(stored: string, { layout }: DocumentTable): boolean {
   const { indexes } = JSON.parse(stored) as CollectionSpec;
   return JSON.stringify(indexes) === JSON.stringify(layout.spec.indexes);
 }

@@ -1,13 +1,13 @@
 import { testEventStore } from '@tracking/testing';
-import { embeddedSubject } from '../test/embedded-subject.ts';
+import { createEmbeddedSubject } from '../test/embedded-subject.ts';
 
 testEventStore(
   'SQLite',
-  embeddedSubject(({ eventStore }) => eventStore),
+  createEmbeddedSubject(({ eventStore }) => eventStore),
 );
 
 // With such a short tail, live readers constantly switch between memory and the file.
 testEventStore(
   'SQLite with a short memory',
-  embeddedSubject(({ eventStore }) => eventStore, { live: { items: 3 }, readerThreads: 1 }),
+  createEmbeddedSubject(({ eventStore }) => eventStore, { live: { items: 3 }, readerThreads: 1 }),
 );

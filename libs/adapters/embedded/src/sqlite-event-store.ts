@@ -183,10 +183,12 @@ export class SqliteEventStore implements EventStore {
       this.options.countRetry('catching up');
       this.options.logger.warn({ reason: getErrorMessage(error) }, 'storage: a read for a catch-up failed; retrying');
     };
-    return retry(() => this.readBatch(after, options), { signal, maxPauseMs: 1_000, onFailure }).catch(() => undefined);
+    return retry(() => this.readEventBatch(after, options), { signal, maxPauseMs: 1_000, onFailure }).catch(
+      () => undefined,
+    );
   }
 
-  private async readBatch(
+  private async readEventBatch(
     after: number,
     { streamPrefixes, maxBatch = DEFAULT_BATCH_SIZE }: CatchUpOptions,
   ): Promise<EventBatch> {

@@ -17,7 +17,7 @@ describe('the broker of a single process', () => {
   beforeEach(async () => {
     folder = await createTempFolder();
     lines = [];
-    engine = await EmbeddedEngine.open({
+    engine = await EmbeddedEngine.openEmbeddedEngine({
       dataDir: folder.path,
       logger: createRecordingLogger(lines),
       metrics: noMetrics,
@@ -67,7 +67,7 @@ describe('the broker of a single process', () => {
     await end();
     await engine.close();
 
-    engine = await EmbeddedEngine.open({
+    engine = await EmbeddedEngine.openEmbeddedEngine({
       dataDir: folder.path,
       logger: createRecordingLogger(lines),
       metrics: noMetrics,

@@ -17,7 +17,7 @@ import { LIMIT_CLAUSE_SQL, getErrorMessage } from './sqlite-database.ts';
 import type { SqliteStorage } from './sqlite-reader-pool.ts';
 import { ENGINE_NAME } from './sqlite-writer.ts';
 
-const READ_SQL = `SELECT position, key, value, headers FROM messages
+const READ_MESSAGES_SQL = `SELECT position, key, value, headers FROM messages
   WHERE topic = ? AND partition = ? AND position > ? ORDER BY position ${LIMIT_CLAUSE_SQL}`;
 const SELECT_OFFSET_SQL = 'SELECT position FROM offsets WHERE consumer_group = ? AND topic = ? AND partition = ?';
 /** Counts waiting messages per partition after the group's offset, without reading handled messages. */
@@ -71,7 +71,7 @@ export class SqliteMessageBroker implements MessageBroker {
     const { partitions } = this.findTopic(topic);
     if (messages.length === 0) return;
     this.storage.writer.throwIfNotWritable();
-    const placed = messages.map((message) => ({ ...message, partition: choosePartition(message.key, partitions) }));
+    const placed = messages.map((message) => ({ ...message, partition: hashToPartition(message.key, partitions) }));
     const cells = placed.flatMap(({ partition, key, value, headers }) => [
       partition,
       key,
@@ -177,7 +177,7 @@ export class SqliteMessageBroker implements MessageBroker {
   }
 
   private readStoredMessages(topic: string, partition: number, after: number, limit: number): ReceivedMessage[] {
-    const rows = this.storage.database.readRows(READ_SQL, [topic, partition, after, limit]);
+    const rows = this.storage.database.readRows(READ_MESSAGES_SQL, [topic, partition, after, limit]);
     return rows.map(([position, key, value, headers]) => ({
       topic,
       partition,
@@ -209,7 +209,7 @@ export class SqliteMessageBroker implements MessageBroker {
 }
 
 /** Distributes keys evenly, and equally after every start. */
-function choosePartition(key: string, partitions: number): number {
+function hashToPartition(key: string, partitions: number): number {
   return partitions === 1 ? 0 : Number.parseInt(hash('sha1', key).slice(0, 8), 16) % partitions;
 }
 

@@ -19,6 +19,6 @@ describe('a pool of readers', () => {
     const { database } = openForWriting(file, 1_000);
     await expect(read()).resolves.toMatchObject({ json: [] });
     await pool.close();
-    database.close();
+    database.closeDatabase();
   });
 });

@@ -1,9 +1,9 @@
 import type { Worker } from 'node:worker_threads';
 import { Busy, type Counter, type Metrics, Unavailable } from '@tracking/ports';
 import { type Database, getErrorMessage, openForReading } from './sqlite-database.ts';
-import { answerRead } from './sqlite-reads.ts';
+import { performReadRequest } from './sqlite-reads.ts';
 import { ENGINE_NAME, type SqliteWriter } from './sqlite-writer.ts';
-import { type ReadAnswerByKind, type ReadRequest, startThread } from './storage-threads.ts';
+import { type ReadAnswerByKind, type ReadRequest, startWorkerThread } from './storage-threads.ts';
 
 interface PendingRead {
   resolve(answer: ReadAnswerByKind[ReadRequest['kind']]): void;
@@ -63,7 +63,7 @@ export class SqliteReaderPool {
     await Promise.all(exits);
     // Earlier reads on the calling thread are answered first, in order, like in a thread.
     while (this.waiting > 0) await new Promise((resolve) => setImmediate(resolve));
-    this.ownDatabase?.close();
+    this.ownDatabase?.closeDatabase();
   }
 
   private readInCallingThread<R extends ReadRequest>(
@@ -74,14 +74,14 @@ export class SqliteReaderPool {
     this.waiting -= 1;
     try {
       this.ownDatabase ??= openForReading(this.file);
-      resolve(answerRead(this.ownDatabase, request) as ReadAnswerByKind[R['kind']]);
+      resolve(performReadRequest(this.ownDatabase, request) as ReadAnswerByKind[R['kind']]);
     } catch (error) {
       reject(new Unavailable(ENGINE_NAME, getErrorMessage(error)));
     }
   }
 
   private startReader(): void {
-    const worker = startThread('sqlite-reader-worker', { file: this.file });
+    const worker = startWorkerThread('sqlite-reader-worker', { file: this.file });
     const reader: ReaderThread = { worker, pending: [] };
     this.readers.push(reader);
     type Reply = { readonly answer: ReadAnswerByKind[ReadRequest['kind']] } | { readonly error: string };

@@ -19,16 +19,16 @@ const MAX_ANSWER_CHARACTERS = 1_000_000;
 const JSON_CHUNK_CHARACTERS = 250_000;
 
 /** Event streams with a prefix range from the prefix to the last code point after it. */
-const LAST_CODE_POINT = '\u{10FFFF}';
+const LAST_UNICODE_CODE_POINT = '\u{10FFFF}';
 
-function readEvents(database: Database, { after, prefixes, limit }: EventsRequest): EventsAnswer {
+function readEventRows(database: Database, { after, prefixes, limit }: EventsRequest): EventsAnswer {
   const head = Number(database.readFirstValue('SELECT max(position) FROM events') ?? 0);
   const last = Math.min(after + MAX_VISITED_EVENTS, head);
   const matching = prefixes.map(() => '(stream >= ? AND stream < ?)').join(' OR ') || 'FALSE';
   const rows = database.iterateRows(
     `SELECT position, stream, revision, id, type, data, metadata FROM events
      WHERE position > ? AND position <= ? AND (${matching}) ORDER BY position ${LIMIT_CLAUSE_SQL}`,
-    [after, last, ...prefixes.flatMap((prefix) => [prefix, prefix + LAST_CODE_POINT]), limit],
+    [after, last, ...prefixes.flatMap((prefix) => [prefix, prefix + LAST_UNICODE_CODE_POINT]), limit],
   );
   const parts: string[][] = [];
   let position = after;
@@ -53,7 +53,7 @@ function toEventJson([position, stream, revision, id, type, data, metadata]: rea
   return `{"at":${position},"stream":${JSON.stringify(stream)},"revision":${revision},"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"data":${data},"metadata":${metadata}}`;
 }
 
-function runScan(database: Database, { sql, visit, limit, maxBytes }: ScanRequest): ScanAnswer {
+function runDocumentScan(database: Database, { sql, visit, limit, maxBytes }: ScanRequest): ScanAnswer {
   const documents = new BoundedJsonArray(maxBytes);
   let last: readonly SqlValue[] = [];
   let visited = 0;
@@ -105,13 +105,13 @@ class BoundedJsonArray {
 }
 
 /** Performs a read request and returns its answer. */
-export function answerRead(database: Database, request: ReadRequest): EventsAnswer | RowsAnswer | ScanAnswer {
+export function performReadRequest(database: Database, request: ReadRequest): EventsAnswer | RowsAnswer | ScanAnswer {
   switch (request.kind) {
     case 'events':
-      return readEvents(database, request);
+      return readEventRows(database, request);
     case 'rows':
       return readRows(database, request);
     case 'scan':
-      return runScan(database, request);
+      return runDocumentScan(database, request);
   }
 }

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type Database, isFatalError, isDiskFullError, getErrorMessage } from './sqlite-database.ts';
 import { SqliteDocuments } from './sqlite-documents.ts';
 import {
-  checkStorage,
+  checkStorageFile,
   CommitCount,
   DamagedStorageError,
   OpenFiles,
@@ -48,7 +48,7 @@ const TRIM_MESSAGES_SQL = `DELETE FROM messages WHERE at < ?1 AND position IN
 const CELLS_PER_MESSAGE = 4;
 /** Maximum number of messages deleted in one transaction. */
 const TRIM_BATCH_SIZE = 1_000;
-const DONE_OUTCOME: DoneOutcome = { kind: 'done', duplicate: null };
+const OPERATION_DONE_OUTCOME: DoneOutcome = { kind: 'done', duplicate: null };
 
 /** Appends in the writer thread. Positions have no gaps, so that they can be used as counts. */
 class SqliteAppends {
@@ -119,13 +119,13 @@ class SqliteMessages {
         // The sequence is stored separately from messages, because a sequence that restarted after a trim would reuse
         // positions.
         this.database.runStatement('UPDATE message_sequence SET position = ?', [position - 1]);
-        return DONE_OUTCOME;
+        return OPERATION_DONE_OUTCOME;
       }
       case 'topics':
         for (const { name, partitions, retentionMs } of operation.topics) {
           this.database.runStatement(DEFINE_TOPIC_SQL, [name, partitions, retentionMs]);
         }
-        return DONE_OUTCOME;
+        return OPERATION_DONE_OUTCOME;
       case 'commit':
         this.database.runStatement(COMMIT_OFFSET_SQL, [
           operation.group,
@@ -133,7 +133,7 @@ class SqliteMessages {
           operation.partition,
           operation.position,
         ]);
-        return DONE_OUTCOME;
+        return OPERATION_DONE_OUTCOME;
       case 'trim': {
         const { topic, partition, before } = operation;
         const deleted = this.database.runStatement(TRIM_MESSAGES_SQL, [before, topic, partition, TRIM_BATCH_SIZE]);
@@ -211,8 +211,8 @@ class WriterThread {
     this.checkpointer.onCommit();
   }
 
-  async close(): Promise<void> {
-    await this.checkpointer.close();
+  async closeWriterThread(): Promise<void> {
+    await this.checkpointer.closeCheckpointer();
     this.count.closeFile();
     this.files.closeDescriptors();
   }
@@ -280,14 +280,14 @@ function classifyOpeningError(error: unknown): 'newer_schema' | 'damaged' | 'fai
 }
 
 const mainThreadPort = parentPort;
-function startWorker(): void {
+function startSqliteWriterThread(): void {
   const { file, checkpointBytes } = workerData as { readonly file: string; readonly checkpointBytes: number };
   try {
-    checkStorage(file);
+    checkStorageFile(file);
     const { database, incarnation } = openForWriting(file, checkpointBytes);
     const thread = new WriterThread(database, file, checkpointBytes);
     mainThreadPort?.on('message', (batch: CommitBatch | null) => {
-      if (batch === null) return void thread.close().then(() => mainThreadPort.close());
+      if (batch === null) return void thread.closeWriterThread().then(() => mainThreadPort.close());
       mainThreadPort.postMessage(thread.commitBatch(batch));
       thread.recordCommit();
     });
@@ -299,4 +299,4 @@ function startWorker(): void {
     } satisfies WriterStart);
   }
 }
-startWorker();
+startSqliteWriterThread();

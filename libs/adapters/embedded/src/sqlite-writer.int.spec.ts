@@ -15,7 +15,7 @@ describe('a writer', () => {
 
   it('refuses waiting writes when its thread ends, and leaves no timer', async () => {
     const options = { maxWaiting: 10, checkpointBytes: 1_000, logger: silentLogger, metrics: noMetrics };
-    const writer = await SqliteWriter.open(join(folder.path, 'storage.db'), options);
+    const writer = await SqliteWriter.openSqliteWriter(join(folder.path, 'storage.db'), options);
     jest.useFakeTimers({
       doNotFake: ['Date', 'performance', 'setImmediate', 'setInterval', 'nextTick', 'queueMicrotask'],
     });

@@ -18,7 +18,7 @@ import {
   type OperationOutcome,
   type OutcomeOf,
   type RefusedOutcome,
-  startThread,
+  startWorkerThread,
   type StorageOperation,
   type WriterStart,
 } from './storage-threads.ts';
@@ -59,7 +59,7 @@ interface PendingWrite extends WaitingCaller {
   readonly commitClass: CommitClass;
 }
 /** Placeholder of a batch without operations. */
-const EMPTY_PROBE_BATCH: readonly WaitingCaller[] = [{ complete: () => undefined, reject: () => undefined }];
+const BATCH_WITHOUT_OPERATIONS: readonly WaitingCaller[] = [{ complete: () => undefined, reject: () => undefined }];
 
 /** Group commit for the calling thread: operations that arrive during a commit form the next commit. */
 export class SqliteWriter {
@@ -106,8 +106,8 @@ export class SqliteWriter {
   }
 
   /** Opens the file for writing. @throws NewerSchemaError, DamagedStorageError, Unavailable */
-  static async open(file: string, options: SqliteWriterOptions): Promise<SqliteWriter> {
-    const worker = startThread('sqlite-writer-worker', { file, checkpointBytes: options.checkpointBytes });
+  static async openSqliteWriter(file: string, options: SqliteWriterOptions): Promise<SqliteWriter> {
+    const worker = startWorkerThread('sqlite-writer-worker', { file, checkpointBytes: options.checkpointBytes });
     const start = await new Promise<WriterStart>((resolve, reject) => {
       worker.once('message', resolve);
       worker.once('error', reject);
@@ -203,7 +203,7 @@ export class SqliteWriter {
   private probeDisk(): void {
     void this.state.measureFreeSpace();
     if (this.state.ended !== undefined || this.committing.length > 0 || this.queue.length > 0) return;
-    this.committing = EMPTY_PROBE_BATCH;
+    this.committing = BATCH_WITHOUT_OPERATIONS;
     this.worker.postMessage({ operations: [], durable: this.state.outOfSpace !== undefined } satisfies CommitBatch);
   }
 
@@ -246,7 +246,7 @@ export class SqliteWriter {
     // The next commit starts before callers are notified, so that the thread works meanwhile.
     this.commitWaiting();
     if (answer.kind === 'committed') {
-      if (batch !== EMPTY_PROBE_BATCH)
+      if (batch !== BATCH_WITHOUT_OPERATIONS)
         this.commitSeconds.observe(answer.seconds, { sync: answer.synced ? 'full' : 'normal' });
       answer.outcomes.forEach((outcome, index) => batch[index]?.complete(outcome));
     } else {

@@ -15,7 +15,7 @@ import { canCheckpointBesideWriter, computeMaxWalBytes } from './wal.ts';
  * Maximum size in bytes of a file that is read completely at the start. Reading takes about a second per GB, more on
  * slow disks.
  */
-const MAX_FULLY_CHECKED_BYTES = 4 * 2 ** 30;
+const MAX_BYTES_OF_FULL_CHECK = 4 * 2 ** 30;
 const RESTORE_ADVICE = 'Restore a backup, or a copy repaired by SQLite’s .recover';
 /** Schema version of the tables below. The program refuses files of a later version. */
 const SCHEMA_VERSION = 2;
@@ -34,7 +34,7 @@ export class DamagedStorageError extends Error {
  * as it is for recovery.
  * @throws NewerSchemaError, DamagedStorageError
  */
-export function checkStorage(file: string): void {
+export function checkStorageFile(file: string): void {
   const noted = readRecordedCommitCount(file);
   const walBytes = readFileSizeBytes(`${file}-wal`);
   const fileBytes = readFileSizeBytes(file);
@@ -46,7 +46,7 @@ export function checkStorage(file: string): void {
   }
   const database = openForReading(file);
   try {
-    checkVersion(database);
+    checkSchemaVersion(database);
     const count = readStoredCommitCount(database);
     if (count < noted) {
       const found = `${basename(file)} and its log contain only ${count} of the ${noted} acknowledged commits`;
@@ -54,21 +54,21 @@ export function checkStorage(file: string): void {
       throw new DamagedStorageError(`${found}. ${ways}`);
     }
     const wasClosed = walBytes === 0;
-    if (wasClosed || fileBytes > MAX_FULLY_CHECKED_BYTES) return;
+    if (wasClosed || fileBytes > MAX_BYTES_OF_FULL_CHECK) return;
     // If the number is missing, an operator may have deleted it to accept a loss. The log may then end early and
     // contain older pages than the file.
-    checkPages(database, file, noted === 0 ? 'integrity_check' : 'quick_check');
+    checkDatabasePages(database, file, noted === 0 ? 'integrity_check' : 'quick_check');
   } catch (error) {
     // Another program may have written the file.
     const isDamage = isCorruptDatabaseError(error) || (noted > 0 && isNoDatabaseError(error));
     if (!isDamage) throw error;
     throw new DamagedStorageError(`${basename(file)}: ${getErrorMessage(error)}. ${RESTORE_ADVICE}`);
   } finally {
-    database.close();
+    database.closeDatabase();
   }
 }
 
-function checkVersion(database: Database): void {
+function checkSchemaVersion(database: Database): void {
   const version = Number(database.readFirstValue('PRAGMA user_version'));
   if (version === 0 || version === SCHEMA_VERSION) return;
   if (version < SCHEMA_VERSION)
@@ -82,7 +82,7 @@ function checkVersion(database: Database): void {
  * Checks the structure of pages and trees but not every byte (https://sqlite.org/pragma.html#pragma_quick_check). The
  * full check takes four times as long and also compares indexes with their tables.
  */
-function checkPages(database: Database, file: string, check: 'quick_check' | 'integrity_check'): void {
+function checkDatabasePages(database: Database, file: string, check: 'quick_check' | 'integrity_check'): void {
   const found = String(database.readFirstValue(`PRAGMA ${check}(1)`));
   if (found === 'ok') return;
   throw new DamagedStorageError(`${basename(file)}: ${found.replace(/\s*\n\s*/g, ' ')}. ${RESTORE_ADVICE}`);
@@ -113,12 +113,12 @@ export function openForWriting(file: string, checkpointBytes: number): { databas
   database.runStatement(`PRAGMA wal_autocheckpoint = ${Math.ceil(automaticBytes / PAGE_BYTES)}`);
   database.runStatement(`PRAGMA journal_size_limit = ${computeMaxWalBytes(checkpointBytes)}`);
   const version = Number(database.readFirstValue('PRAGMA user_version'));
-  if (version === 0) createSchema(database);
+  if (version === 0) createDatabaseSchema(database);
   database.runStatement('UPDATE engine SET incarnation = incarnation + 1');
   return { database, incarnation: Number(database.readFirstValue('SELECT incarnation FROM engine')) };
 }
 
-function createSchema(database: Database): void {
+function createDatabaseSchema(database: Database): void {
   database.runStatement('BEGIN IMMEDIATE');
   for (const statement of [
     `CREATE TABLE events (position INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL,
@@ -229,7 +229,7 @@ export class OpenFiles {
 
   /** Description of a removed or replaced file; null if all are present. */
   get fault(): string | null {
-    const lost = this.held.find((one) => !isStillPresent(one));
+    const lost = this.held.find((one) => !isFileStillPresent(one));
     return lost === undefined ? null : `${basename(lost.path)} was removed or replaced while in use`;
   }
 
@@ -242,7 +242,7 @@ export class OpenFiles {
   }
 }
 
-function isStillPresent(held: OpenFile): boolean {
+function isFileStillPresent(held: OpenFile): boolean {
   const named = statSync(held.path, { throwIfNoEntry: false });
   if (named === undefined) return false;
   if (isSameFile(named, held.seen)) return true;

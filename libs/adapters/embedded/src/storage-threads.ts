@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
  * Starts a thread from a file in this folder: `.js` if built, `.ts` from source. From source, the thread's modules may
  * use only TypeScript syntax that Node strips, and import only types of other projects.
  */
-export function startThread(name: string, workerData: object): Worker {
+export function startWorkerThread(name: string, workerData: object): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   return new Worker(new URL(`./${name}.${extension}`, import.meta.url), { workerData });
 }

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { itIfSupported, createNewEvents, RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
-import { runChild } from '../test/child.ts';
+import { testIfSupported, createNewEvents, RecordedMetrics, silentLogger, createTempFolder } from '@tracking/testing';
+import { runScriptInChildProcess } from '../test/child.ts';
 import { EmbeddedEngine } from './index.ts';
 
 /** Counts the fsyncs of the log before each acknowledgement, since the previous one. */
@@ -21,7 +21,7 @@ describe('synchronization with the disk', () => {
   it('follows SQLite’s setting: full for acknowledged writes, normal for derived ones', async () => {
     const folder = await createTempFolder();
     const metrics = new RecordedMetrics();
-    const engine = await EmbeddedEngine.open({ dataDir: folder.path, logger: silentLogger, metrics });
+    const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir: folder.path, logger: silentLogger, metrics });
     const views = await engine.documentStore.collection({ name: 'views', durability: 'derived', indexes: [] });
     const spec = { name: 'records', indexes: [] };
     const records = await engine.documentStore.collection(spec);
@@ -55,13 +55,17 @@ describe('synchronization with the disk', () => {
     await folder.remove();
   });
 
-  itIfSupported(spawnSync('strace', ['-V']).status === 0, 'strace is not installed')(
+  testIfSupported(spawnSync('strace', ['-V']).status === 0, 'strace is not installed')(
     'reaches the disk before the acknowledgement, and not at all for what is derived',
     async () => {
       const folder = await createTempFolder();
       const trace = join(folder.path, 'trace');
       const strace = ['strace', '-f', '-o', trace, '-e', 'trace=fsync,fdatasync,write', '-s', '40'];
-      const child = runChild('./sync-child.ts', [join(folder.path, 'data'), join(folder.path, 'said')], strace);
+      const child = runScriptInChildProcess(
+        './sync-child.ts',
+        [join(folder.path, 'data'), join(folder.path, 'said')],
+        strace,
+      );
       expect([await child.ended, child.errors]).toEqual([0, []]);
       const traced = await readFile(trace, 'utf8');
       for (const kind of ['append', 'record', 'mixture']) {

@@ -10,5 +10,5 @@ export function openTestEngine(
   options: Partial<Pick<EmbeddedOptions, 'logger' | 'metrics'>> = {},
 ): Promise<EmbeddedEngine> {
   const limits = { readerThreads: 0 };
-  return EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics, limits, ...options });
+  return EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics, limits, ...options });
 }

@@ -27,7 +27,7 @@ describe('visited rows', () => {
       })),
     );
   });
-  afterAll(() => things.close());
+  afterAll(() => things.closeVisitedRows());
 
   const newest = { fields: ['made_at', 'id'], descending: true };
   const visited: readonly [string, Query, number][] = [
@@ -99,7 +99,7 @@ describe('visited rows', () => {
     // A page starts after the last row of the previous page.
     const after = ['2026-4', same.at(-21)?.id ?? ''];
     expect(rows.countVisitedRows({ ...due, after })).toEqual({ rows: 21, answered: 20 });
-    rows.close();
+    rows.closeVisitedRows();
   });
 
   it('are at most the counted rows', () => {
@@ -165,6 +165,6 @@ describe('visited rows', () => {
       const going = { ...scan, filter: { owner: 'o', made_at: { gte: 'at' } }, after };
       expect(mixed.measureScan(going).rows).toBe(descending ? 51 : 50);
     }
-    mixed.close();
+    mixed.closeVisitedRows();
   });
 });

@@ -2,7 +2,7 @@ import { fdatasyncSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Database, getErrorMessage } from './sqlite-database.ts';
-import { checkpointWal, repeatCheckpoint, type CheckpointTask, type WalState } from './wal.ts';
+import { checkpointWal, repeatCheckpointUntilSmall, type CheckpointTask, type WalState } from './wal.ts';
 
 const { file, descriptor, checkpointBytes } = workerData as CheckpointTask;
 const checkpointDatabase = new Database(new DatabaseSync(file, { timeout: 5_000 }));
@@ -24,7 +24,8 @@ function runCheckpoint(): WalState {
 
 const mainThreadPort = parentPort;
 mainThreadPort?.on('message', (message: 'checkpoint' | null) => {
-  if (message === 'checkpoint') return mainThreadPort.postMessage(repeatCheckpoint(runCheckpoint, checkpointBytes));
-  checkpointDatabase.close();
+  if (message === 'checkpoint')
+    return mainThreadPort.postMessage(repeatCheckpointUntilSmall(runCheckpoint, checkpointBytes));
+  checkpointDatabase.closeDatabase();
   mainThreadPort.close();
 });

@@ -1,4 +1,4 @@
-import { computeMaxWalBytes, repeatCheckpoint, type WalState } from './wal.ts';
+import { computeMaxWalBytes, repeatCheckpointUntilSmall, type WalState } from './wal.ts';
 
 const CHECKPOINT_BYTES = 1_000_000;
 const FULL = computeMaxWalBytes(CHECKPOINT_BYTES);
@@ -18,7 +18,7 @@ describe('a checkpoint of the write-ahead log', () => {
       seen.push(state);
       return state;
     };
-    expect(repeatCheckpoint(checkpoint, CHECKPOINT_BYTES)).toBe(seen.at(-1));
+    expect(repeatCheckpointUntilSmall(checkpoint, CHECKPOINT_BYTES)).toBe(seen.at(-1));
     expect(seen).toHaveLength(passes);
   });
 });

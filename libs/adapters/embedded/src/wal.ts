@@ -1,12 +1,12 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { type Database, isFatalError, getErrorMessage, PAGE_BYTES } from './sqlite-database.ts';
-import { startThread } from './storage-threads.ts';
+import { startWorkerThread } from './storage-threads.ts';
 
 /** Number of commits between checks, because a check of the log's state costs about as much as a small read. */
 const COMMITS_BETWEEN_WAL_CHECKS = 32;
 /** Log bytes small enough for the writer to copy without a noticeable wait. */
-const SMALL_REMAINDER_BYTES = 400_000;
+const MAX_SMALL_WAL_REMAINDER_BYTES = 400_000;
 const MAX_CHECKPOINT_PASSES = 4;
 
 /**
@@ -50,7 +50,7 @@ export class WalCheckpointer {
     if (!this.isAlive || this.isBusy || this.commits % COMMITS_BETWEEN_WAL_CHECKS !== 0) return;
     if (checkpointWal(this.database, 'NOOP').outstanding < this.checkpointBytes) return;
     this.isBusy = true;
-    this.worker ??= this.startWorker();
+    this.worker ??= this.startCheckpointThread();
     this.worker.postMessage('checkpoint');
   }
 
@@ -58,15 +58,15 @@ export class WalCheckpointer {
    * Ends the thread, then closes the writer's connection. The writer's connection is the last one, so SQLite
    * checkpoints and deletes the log.
    */
-  async close(): Promise<void> {
+  async closeCheckpointer(): Promise<void> {
     this.worker?.postMessage(null);
     await this.exited;
-    this.database.close();
+    this.database.closeDatabase();
     closeSync(this.descriptor);
   }
 
-  private startWorker(): Worker {
-    const worker = startThread('wal-checkpoint-worker', this.task);
+  private startCheckpointThread(): Worker {
+    const worker = startWorkerThread('wal-checkpoint-worker', this.task);
     worker.on('message', (state: WalState) => this.onCheckpointResult(state));
     // If the thread ends for any reason, SQLite checkpoints during commits.
     worker.on('error', () => undefined);
@@ -139,10 +139,10 @@ export function checkpointWal(database: Database, mode: 'NOOP' | 'PASSIVE'): Wal
  * @param checkpoint runs one pass
  * @returns the log's state after the last pass
  */
-export function repeatCheckpoint(checkpoint: () => WalState, checkpointBytes: number): WalState {
+export function repeatCheckpointUntilSmall(checkpoint: () => WalState, checkpointBytes: number): WalState {
   let state = checkpoint();
   for (let pass = 1; pass < MAX_CHECKPOINT_PASSES && state.total >= computeMaxWalBytes(checkpointBytes); pass += 1) {
-    if (state.failure !== null || state.outstanding <= SMALL_REMAINDER_BYTES) break;
+    if (state.failure !== null || state.outstanding <= MAX_SMALL_WAL_REMAINDER_BYTES) break;
     state = checkpoint();
   }
   return state;

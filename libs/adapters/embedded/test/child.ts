@@ -15,7 +15,11 @@ export interface ChildProcessHandle {
  * Runs a script of this folder in a separate process.
  * @param wrapper command that runs its remaining arguments, such as `strace`
  */
-export function runChild(script: string, args: readonly string[], wrapper: readonly string[] = []): ChildProcessHandle {
+export function runScriptInChildProcess(
+  script: string,
+  args: readonly string[],
+  wrapper: readonly string[] = [],
+): ChildProcessHandle {
   const node = [process.execPath, '--experimental-transform-types', '--conditions=@tracking/source', '--no-warnings'];
   const [command = '', ...rest] = [...wrapper, ...node, fileURLToPath(new URL(script, import.meta.url)), ...args];
   const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -5,13 +5,21 @@ import { EmbeddedEngine } from '../src/index.ts';
 import type { EmbeddedLimits } from '../src/embedded-engine.ts';
 
 /** One port of an embedded engine in its own folder. */
-export function embeddedSubject<P>(port: (engine: EmbeddedEngine) => P, limits: EmbeddedLimits = {}): TestedAdapter<P> {
+export function createEmbeddedSubject<P>(
+  port: (engine: EmbeddedEngine) => P,
+  limits: EmbeddedLimits = {},
+): TestedAdapter<P> {
   const opened: EmbeddedEngine[] = [];
   let folder: TempFolder | undefined;
   let dataDir = '';
 
   async function reopenPort(): Promise<P> {
-    const engine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics, limits });
+    const engine = await EmbeddedEngine.openEmbeddedEngine({
+      dataDir,
+      logger: silentLogger,
+      metrics: noMetrics,
+      limits,
+    });
     opened.push(engine);
     return port(engine);
   }

@@ -1,7 +1,7 @@
 // Runs before every suite of a project that stores documents: fails suites whose queries read more rows than they
 // return, or whose operations on sharded collections lack the shard key.
 import { findInefficientQueries, resetWatchedQueries } from './watched-queries.ts';
-import { findUnroutedOperations, resetWatchedShardKeys } from './watched-shard-keys.ts';
+import { findOperationsOnAllShards, resetWatchedShardKeys } from './watched-shard-keys.ts';
 
 beforeAll(() => {
   resetWatchedQueries();
@@ -9,5 +9,5 @@ beforeAll(() => {
 });
 afterAll(() => {
   expect(findInefficientQueries()).toEqual([]);
-  expect(findUnroutedOperations()).toEqual([]);
+  expect(findOperationsOnAllShards()).toEqual([]);
 });

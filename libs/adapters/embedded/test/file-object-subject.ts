@@ -4,10 +4,10 @@ import { createTempFolder, type TestedAdapter, type TempFolder } from '@tracking
 import { FileObjectStore } from '../src/index.ts';
 
 /** Object store in its own folder. */
-export function fileObjectSubject(): TestedAdapter<FileObjectStore> {
+export function createFileObjectSubject(): TestedAdapter<FileObjectStore> {
   let folder: TempFolder | undefined;
   let objects = '';
-  const openAgain = () => FileObjectStore.open(objects);
+  const openAgain = () => FileObjectStore.openFileObjectStore(objects);
   return {
     async open() {
       folder = await createTempFolder();

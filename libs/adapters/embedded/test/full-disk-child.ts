@@ -8,14 +8,14 @@ import { silentTelemetry } from './writing-child-protocol.ts';
  * the number of acknowledged events. Argument: folder.
  */
 const [dataDir = ''] = process.argv.slice(2);
-const embeddedEngine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry });
+const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
 const { eventStore } = embeddedEngine;
-let storedCount = 0;
-const firstAppend = async (): Promise<string> => {
+let storedEventCount = 0;
+const appendFirstEvent = async (): Promise<string> => {
   const event = { id: randomUUID(), type: 'written.v1', data: { text: 'x'.repeat(5_000) }, metadata: {} };
   try {
-    await eventStore.append('s', storedCount === 0 ? 'no_stream' : storedCount - 1, [event]);
-    storedCount += 1;
+    await eventStore.append('s', storedEventCount === 0 ? 'no_stream' : storedEventCount - 1, [event]);
+    storedEventCount += 1;
     return '';
   } catch (error) {
     return (error as Error).name;
@@ -24,11 +24,11 @@ const firstAppend = async (): Promise<string> => {
 const printReport = (what: object) => console.log(JSON.stringify(what));
 
 let secondAppendError = '';
-while (secondAppendError === '') secondAppendError = await firstAppend();
-const secondAppendResult = await firstAppend();
+while (secondAppendError === '') secondAppendError = await appendFirstEvent();
+const secondAppendResult = await appendFirstEvent();
 const { length } = await eventStore.read('s');
 printReport({
-  stored: storedCount,
+  stored: storedEventCount,
   read: length,
   error: secondAppendError,
   later: secondAppendResult,
@@ -36,8 +36,8 @@ printReport({
 });
 
 await eventually(async () => {
-  const refused = await firstAppend();
+  const refused = await appendFirstEvent();
   if (refused !== '') throw new Error(refused);
 });
-printReport({ stored: storedCount, failure: embeddedEngine.failure });
+printReport({ stored: storedEventCount, failure: embeddedEngine.failure });
 await embeddedEngine.close();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EmbeddedEngine } from '../src/index.ts';
-import { CHILD_COLLECTIONS, silentTelemetry, type ChildDocument } from './writing-child-protocol.ts';
+import { CHILD_PROCESS_COLLECTIONS, silentTelemetry, type ChildDocument } from './writing-child-protocol.ts';
 
 /**
  * Appends events one by one, then writes derived documents, and is killed. Arguments: folder, number of events, log
@@ -8,7 +8,7 @@ import { CHILD_COLLECTIONS, silentTelemetry, type ChildDocument } from './writin
  */
 const [dataDir = '', count = '', walCheckpointBytes = ''] = process.argv.slice(2);
 const engineLimits = walCheckpointBytes === '' ? {} : { walCheckpointBytes: Number(walCheckpointBytes) };
-const embeddedEngine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry, limits: engineLimits });
+const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry, limits: engineLimits });
 for (let commandNumber = 0; commandNumber < Number(count); commandNumber += 1) {
   const event = { id: randomUUID(), type: 'written.v1', data: { text: 'x'.repeat(500) }, metadata: {} };
   await embeddedEngine.eventStore.append(
@@ -18,7 +18,7 @@ for (let commandNumber = 0; commandNumber < Number(count); commandNumber += 1) {
   );
 }
 console.log('acknowledged');
-const viewsCollection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS.views);
+const viewsCollection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_PROCESS_COLLECTIONS.views);
 for (let documentVersion = 0; documentVersion < 50; documentVersion += 1) {
   await viewsCollection.upsert({ id: String(documentVersion), version: documentVersion, words: ['x'.repeat(500)] });
 }

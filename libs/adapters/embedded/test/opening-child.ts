@@ -4,7 +4,7 @@ import { silentTelemetry } from './writing-child-protocol.ts';
 /** Opens the given folder and reports the result. */
 const [dataDir = ''] = process.argv.slice(2);
 try {
-  const engine = await EmbeddedEngine.open({ dataDir, ...silentTelemetry });
+  const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
   await engine.close();
   console.log('opened');
 } catch (openError) {

@@ -6,17 +6,17 @@ import { FileObjectStore } from '../src/index.ts';
  * Stores objects until it is killed, and records acknowledged ones with their hashes. Arguments: folder, output file.
  */
 const [folder = '', file = ''] = process.argv.slice(2);
-const objectStore = await FileObjectStore.open(folder);
+const objectStore = await FileObjectStore.openFileObjectStore(folder);
 const outputFile = openSync(file, 'a');
 
-async function* generatePieces(letter: string, pieces: number) {
+async function* generateByteChunks(letter: string, pieces: number) {
   for (let at = 0; at < pieces; at += 1) yield Buffer.from(letter.repeat(40_000));
 }
 
 async function putObjectsForever(letter: string): Promise<void> {
   for (let pieces = 1; ; pieces = (pieces * 3) % 13) {
     const id = `obj_${randomUUID()}`;
-    const { sha256 } = await objectStore.put(id, generatePieces(letter, pieces));
+    const { sha256 } = await objectStore.putObject(id, generateByteChunks(letter, pieces));
     writeSync(outputFile, `${id} ${sha256}\n`);
   }
 }

@@ -5,7 +5,7 @@ import {
   getColumnName,
   getColumnValues,
   createTableStatements,
-  createLayout,
+  createCollectionLayout,
   quoteName,
 } from '../src/collection-layout.ts';
 import { DocumentTable } from '../src/sqlite-documents.ts';
@@ -29,7 +29,7 @@ export class VisitedRows {
   private rows = 0;
 
   constructor(spec: CollectionSpec) {
-    this.layout = createLayout(spec);
+    this.layout = createCollectionLayout(spec);
     for (const statement of createTableStatements(this.layout)) this.connection.exec(statement);
     this.documents = new DocumentTable(new Database(this.connection), this.layout);
     this.connection.function('visited', { varargs: true }, () => {
@@ -118,7 +118,7 @@ export class VisitedRows {
     }
   }
 
-  close(): void {
+  closeVisitedRows(): void {
     this.connection.close();
   }
 }

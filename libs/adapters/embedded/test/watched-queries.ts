@@ -10,7 +10,7 @@ import {
   type Query,
   type Scan,
 } from '@tracking/ports';
-import { generateNearMisses } from '@tracking/testing';
+import { generateNearlyMatchingDocuments } from '@tracking/testing';
 import { SqliteCollection } from '../src/sqlite-document-store.ts';
 import { VisitedRows } from './visited-rows.ts';
 
@@ -72,31 +72,31 @@ const watchedQueries = new Map<string, WatchedQuery>();
 /**
  * Returns a key of everything that affects the result: the kind, the indexes, the page size and the lengths of lists.
  */
-function toCheckKey(title: string, { spec, query }: WatchedQuery): string {
-  const lists = Object.entries(query.filter).map(([field, condition]) => [field, findListLengths(condition)]);
+function createQueryCheckKey(title: string, { spec, query }: WatchedQuery): string {
+  const lists = Object.entries(query.filter).map(([field, condition]) => [field, findLengthsOfInLists(condition)]);
   return JSON.stringify([title, spec, Math.min(query.limit, MAX_REPEATED_PAGE_SIZE), lists.sort()]);
 }
 
-function findListLengths(condition: FilterCondition): readonly number[] {
+function findLengthsOfInLists(condition: FilterCondition): readonly number[] {
   if (condition === null || typeof condition !== 'object') return [];
   return Object.values(condition as object).map((one) => (Array.isArray(one) ? one.length : 1));
 }
 
-function recordQuery({ name, ...spec }: CollectionSpec, query: Query | Scan): void {
+function recordWatchedQuery({ name, ...spec }: CollectionSpec, query: Query | Scan): void {
   if (isUnsatisfiable(query.filter)) return;
   // The recorder treats all generations of a read model as one collection.
   const collection = name.replace(/\.g\d+$/, '');
   const { filter, sort, after, index } = query;
-  const kinds = Object.entries(filter).map(([field, condition]) => `${field} ${describeCondition(condition)}`);
+  const kinds = Object.entries(filter).map(([field, condition]) => `${field} ${describeConditionKind(condition)}`);
   const order = sort === undefined ? '' : ` by ${sort.fields.join()}${sort.descending === true ? ' descending' : ''}`;
   const by = index === undefined ? '' : ` by ${index}${'visit' in query ? ', in stretches' : ''}`;
   const title = `${collection}${by}: ${kinds.sort().join(', ')}${order}${after === undefined ? '' : ', going on'}`;
   if (!watchedQueries.has(title)) watchedQueries.set(title, { spec: { ...spec, name: collection }, query });
 }
 
-function describeCondition(condition: FilterCondition): string {
+function describeConditionKind(condition: FilterCondition): string {
   if (condition === null || typeof condition !== 'object') return '=';
-  if (isAllCondition(condition)) return `all ${condition.all.map((one) => describeCondition(one)).join(' and ')}`;
+  if (isAllCondition(condition)) return `all ${condition.all.map((one) => describeConditionKind(one)).join(' and ')}`;
   return Object.keys(condition).sort().join();
 }
 
@@ -112,11 +112,11 @@ function isAllCondition(
  */
 function isFieldCheckedInSelectedRows({ spec, query }: WatchedQuery, field: string, which: number): boolean {
   const index = spec.indexes.find(({ name }) => name === query.index);
-  return index !== undefined && (which > 0 || !findLeadingFields(index, query.filter).includes(field));
+  return index !== undefined && (which > 0 || !findIndexFieldsUsed(index, query.filter).includes(field));
 }
 
 /** Returns the fields that an index search uses: those that the filter compares with one value, and the next one. */
-function findLeadingFields({ fields }: IndexSpec, filter: Filter): readonly string[] {
+function findIndexFieldsUsed({ fields }: IndexSpec, filter: Filter): readonly string[] {
   const ended = fields.findIndex((field) => {
     const condition = filter[field];
     const first = isAllCondition(condition) ? condition.all[0] : condition;
@@ -148,7 +148,7 @@ function findInefficientStep(watched: WatchedQuery): string | undefined {
     const leaves = (field: string, which: number) =>
       fields.includes(field) || isFieldCheckedInSelectedRows(watched, field, which);
     const count = 2 * few;
-    visited.storeDocuments(generateNearMisses(spec, query, count, leaves));
+    visited.storeDocuments(generateNearlyMatchingDocuments(spec, query, count, leaves));
     if ('visit' in query) {
       const { rows } = visited.measureScan({ ...query, limit, visit: limit });
       return rows <= few
@@ -161,7 +161,7 @@ function findInefficientStep(watched: WatchedQuery): string | undefined {
       ? undefined
       : `the query visits ${rows} rows for ${answered} results; at most ${most} are allowed`;
   } finally {
-    visited.close();
+    visited.closeVisitedRows();
   }
 }
 
@@ -170,24 +170,24 @@ type WatchedCollection = Collection<Document> & { readonly layout: { readonly sp
 const { find, findWithin, count, scan, claim } = SqliteCollection.prototype as Collection<Document>;
 Object.assign(SqliteCollection.prototype, {
   find(this: WatchedCollection, query: Query) {
-    recordQuery(this.layout.spec, query);
+    recordWatchedQuery(this.layout.spec, query);
     return find.call(this, query);
   },
   findWithin(this: WatchedCollection, query: Query, maxBytes: number) {
-    recordQuery(this.layout.spec, query);
+    recordWatchedQuery(this.layout.spec, query);
     return findWithin.call(this, query, maxBytes);
   },
   count(this: WatchedCollection, filter: Filter, options: CountOptions = {}) {
     const { atMost = MAX_REPEATED_PAGE_SIZE, ...by } = options;
-    recordQuery(this.layout.spec, { filter, limit: atMost, ...by });
+    recordWatchedQuery(this.layout.spec, { filter, limit: atMost, ...by });
     return count.call(this, filter, options);
   },
   scan(this: WatchedCollection, query: Scan) {
-    recordQuery(this.layout.spec, query);
+    recordWatchedQuery(this.layout.spec, query);
     return scan.call(this, query);
   },
   claim(this: WatchedCollection, query: Omit<Query, 'limit' | 'after'>, set: object) {
-    recordQuery(this.layout.spec, { ...query, limit: 1 });
+    recordWatchedQuery(this.layout.spec, { ...query, limit: 1 });
     return claim.call(this, query, set);
   },
 });
@@ -200,7 +200,7 @@ export function resetWatchedQueries(): void {
 /** Returns the inefficiencies of all queries since the last reset. */
 export function findInefficientQueries(): readonly string[] {
   return [...watchedQueries].flatMap(([title, one]) => {
-    const key = toCheckKey(title, one);
+    const key = createQueryCheckKey(title, one);
     if (efficientQueryKeys.has(key)) return [];
     const found = findInefficientStep(one);
     if (found === undefined) efficientQueryKeys.add(key);

@@ -26,9 +26,9 @@ interface AllowedQuery {
   readonly fields: readonly string[];
   readonly why: string;
 }
-const ROW_COLLECTIONS = ['shipments', 'milestones', 'exceptions', 'documents', 'published_events'];
+const READ_MODEL_ROW_COLLECTIONS = ['shipments', 'milestones', 'exceptions', 'documents', 'published_events'];
 const QUERIES_OF_ALL_SHARDS: readonly AllowedQuery[] = [
-  ...ROW_COLLECTIONS.map((collection) => ({ collection, fields: [], why: 'an operator compares all rows' })),
+  ...READ_MODEL_ROW_COLLECTIONS.map((collection) => ({ collection, fields: [], why: 'an operator compares all rows' })),
   {
     collection: 'published_events',
     fields: ['created_at', 'position'],
@@ -67,7 +67,7 @@ function countKeyFields(spec: CollectionSpec, filter: Filter, shards: ShardValue
 }
 
 /** Code of tests may read from all shards. The caller is the first line of the stack outside of the watching files. */
-function reportUnlessInTest(operation: string, spec: CollectionSpec, filter: Filter): void {
+function recordUnlessCalledByTest(operation: string, spec: CollectionSpec, filter: Filter): void {
   const caller = new Error().stack?.split('\n').find((line, at) => at > 0 && !line.includes('watched-')) ?? '';
   if (TEST_FILE_PATTERN.test(caller)) return;
   const collection = spec.name.replace(/\.g\d+$/, '');
@@ -75,30 +75,34 @@ function reportUnlessInTest(operation: string, spec: CollectionSpec, filter: Fil
   unroutedOperations.add(`${collection}: ${operation} by ${Object.keys(filter).sort().join() || 'nothing'} (${place})`);
 }
 
-function checkQuery(operation: string, spec: CollectionSpec, { filter, shards }: Pick<Query, 'filter' | 'shards'>) {
+function checkQueryShardKey(
+  operation: string,
+  spec: CollectionSpec,
+  { filter, shards }: Pick<Query, 'filter' | 'shards'>,
+) {
   if (spec.shardKey === undefined || countKeyFields(spec, filter, shards) > 0) return;
   const fields = Object.keys(filter).sort().join();
   const collection = spec.name.replace(/\.g\d+$/, '');
   const isAllowed = QUERIES_OF_ALL_SHARDS.some(
     (allowed) => allowed.collection === collection && allowed.fields.join() === fields,
   );
-  if (!isAllowed) reportUnlessInTest(operation, spec, filter);
+  if (!isAllowed) recordUnlessCalledByTest(operation, spec, filter);
 }
 
 /** Checks an operation on documents with known ids. */
 function checkShardKeyIsComplete(operation: string, spec: CollectionSpec, filter: Filter, shards?: ShardValues): void {
   const { shardKey } = spec;
   if (shardKey !== undefined && countKeyFields(spec, { ...filter, id: '' }, shards) <= shardKey.length)
-    reportUnlessInTest(operation, spec, filter);
+    recordUnlessCalledByTest(operation, spec, filter);
 }
 
 function checkStoredDocument(operation: string, { shardKey = [], ...spec }: CollectionSpec, document: Document): void {
   const fields = document as Document & Readonly<Record<string, unknown>>;
   if (shardKey.some((field) => typeof fields[field] !== 'string'))
-    reportUnlessInTest(operation, spec, { id: document.id });
+    recordUnlessCalledByTest(operation, spec, { id: document.id });
 }
 
-function hasShardValues(document: Document, shards: ShardValues = {}): boolean {
+function isInShardOfValues(document: Document, shards: ShardValues = {}): boolean {
   const fields = document as Document & Readonly<Record<string, string>>;
   return Object.entries(shards).every(([field, values]) => values.includes(fields[field] ?? ''));
 }
@@ -124,34 +128,34 @@ Object.assign(SqliteCollection.prototype, {
   async get(this: WatchedCollection, id: string, shards?: ShardValues) {
     checkShardKeyIsComplete('get', this.layout.spec, {}, shards);
     const found = await get.call(this, id, shards);
-    return found !== undefined && hasShardValues(found, shards) ? found : undefined;
+    return found !== undefined && isInShardOfValues(found, shards) ? found : undefined;
   },
   async getMany(this: WatchedCollection, ids: readonly string[], shards?: ShardValues) {
     checkShardKeyIsComplete('getMany', this.layout.spec, {}, shards);
-    return (await getMany.call(this, ids, shards)).filter((found) => hasShardValues(found, shards));
+    return (await getMany.call(this, ids, shards)).filter((found) => isInShardOfValues(found, shards));
   },
   find(this: WatchedCollection, query: Query) {
-    checkQuery('find', this.layout.spec, query);
+    checkQueryShardKey('find', this.layout.spec, query);
     return find.call(this, query);
   },
   findWithin(this: WatchedCollection, query: Query, maxBytes: number) {
-    checkQuery('findWithin', this.layout.spec, query);
+    checkQueryShardKey('findWithin', this.layout.spec, query);
     return findWithin.call(this, query, maxBytes);
   },
   scan(this: WatchedCollection, query: Scan) {
-    checkQuery('scan', this.layout.spec, query);
+    checkQueryShardKey('scan', this.layout.spec, query);
     return scan.call(this, query);
   },
   count(this: WatchedCollection, filter: Filter, options?: CountOptions) {
-    checkQuery('count', this.layout.spec, { filter, ...(options?.shards && { shards: options.shards }) });
+    checkQueryShardKey('count', this.layout.spec, { filter, ...(options?.shards && { shards: options.shards }) });
     return count.call(this, filter, options);
   },
   sum(this: WatchedCollection, field: string, filter: Filter, index: string) {
-    checkQuery('sum', this.layout.spec, { filter });
+    checkQueryShardKey('sum', this.layout.spec, { filter });
     return sum.call(this, field, filter, index);
   },
   claim(this: WatchedCollection, query: Omit<Query, 'limit' | 'after'>, set: object) {
-    checkQuery('claim', this.layout.spec, query);
+    checkQueryShardKey('claim', this.layout.spec, query);
     return claim.call(this, query, set);
   },
   delete(this: WatchedCollection, id: string, guard?: Filter) {
@@ -184,6 +188,6 @@ export function resetWatchedShardKeys(): void {
 }
 
 /** Returns the operations since the last reset that a router would send to all shards without a reason. */
-export function findUnroutedOperations(): readonly string[] {
+export function findOperationsOnAllShards(): readonly string[] {
   return [...unroutedOperations].sort();
 }

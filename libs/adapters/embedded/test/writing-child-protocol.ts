@@ -3,7 +3,7 @@ import type { CollectionSpec, Logger, Metrics } from '@tracking/ports';
 /** Report of the child: an append or an upsert was acknowledged. */
 export type WriteReport =
   | { readonly stream: string; readonly revision: number; readonly append: string }
-  | { readonly collection: keyof typeof CHILD_COLLECTIONS; readonly id: string; readonly version: number };
+  | { readonly collection: keyof typeof CHILD_PROCESS_COLLECTIONS; readonly id: string; readonly version: number };
 
 export interface ChildDocument {
   readonly id: string;
@@ -15,7 +15,7 @@ const childIndexes = [
   { name: 'by_version', fields: ['version', 'id'] },
   { name: 'by_word', fields: ['words'], arrayField: 'words' },
 ];
-export const CHILD_COLLECTIONS = {
+export const CHILD_PROCESS_COLLECTIONS = {
   records: { name: 'records', indexes: childIndexes },
   views: { name: 'views', indexes: childIndexes, durability: 'derived' },
 } as const satisfies Record<string, CollectionSpec>;

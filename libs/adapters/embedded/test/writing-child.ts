@@ -1,25 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { EmbeddedEngine } from '../src/index.ts';
-import { CHILD_COLLECTIONS, silentTelemetry, type ChildDocument, type WriteReport } from './writing-child-protocol.ts';
+import {
+  CHILD_PROCESS_COLLECTIONS,
+  silentTelemetry,
+  type ChildDocument,
+  type WriteReport,
+} from './writing-child-protocol.ts';
 
 /**
  * Writes to the folder until it is killed, and records acknowledged writes. Arguments: folder, run number, output file.
  */
 const [dataDir = '', run = '', file = ''] = process.argv.slice(2);
 // A small log limit, so that many kills happen during a checkpoint.
-const embeddedEngine = await EmbeddedEngine.open({
+const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({
   dataDir,
   ...silentTelemetry,
   limits: { walCheckpointBytes: 200_000 },
 });
 const outputFile = openSync(file, 'a');
-function writeReport(said: WriteReport): void {
+function printReportLine(said: WriteReport): void {
   writeSync(outputFile, `${JSON.stringify(said)}\n`);
 }
 
 /** Appends one to four events at once. Each event contains its number. */
-async function appendForever(stream: string): Promise<void> {
+async function appendEventsForever(stream: string): Promise<void> {
   for (let revision = -1; ;) {
     const append = randomUUID();
     const size = 1 + (Math.abs(revision * 7) % 4);
@@ -27,20 +32,20 @@ async function appendForever(stream: string): Promise<void> {
       return { id: randomUUID(), type: 'written.v1', data: { append, place, size }, metadata: {} };
     });
     ({ revision } = await embeddedEngine.eventStore.append(stream, revision < 0 ? 'no_stream' : revision, events));
-    writeReport({ stream, revision, append });
+    printReportLine({ stream, revision, append });
   }
 }
 
-async function upsertForever(name: keyof typeof CHILD_COLLECTIONS, id: string): Promise<void> {
-  const collection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_COLLECTIONS[name]);
+async function upsertDocumentForever(name: keyof typeof CHILD_PROCESS_COLLECTIONS, id: string): Promise<void> {
+  const collection = await embeddedEngine.documentStore.collection<ChildDocument>(CHILD_PROCESS_COLLECTIONS[name]);
   for (let version = 1; ; version += 1) {
     await collection.upsert({ id, version, words: [`v${version}`, 'all'] }, { version: { lt: version } });
-    writeReport({ collection: name, id, version });
+    printReportLine({ collection: name, id, version });
   }
 }
 
 await Promise.all([
-  ...Array.from({ length: 8 }, (_, index) => appendForever(`stream-${run}-${index}`)),
-  ...Array.from({ length: 4 }, (_, index) => upsertForever('records', `record-${run}-${index}`)),
-  ...Array.from({ length: 4 }, (_, index) => upsertForever('views', `view-${run}-${index}`)),
+  ...Array.from({ length: 8 }, (_, index) => appendEventsForever(`stream-${run}-${index}`)),
+  ...Array.from({ length: 4 }, (_, index) => upsertDocumentForever('records', `record-${run}-${index}`)),
+  ...Array.from({ length: 4 }, (_, index) => upsertDocumentForever('views', `view-${run}-${index}`)),
 ]);

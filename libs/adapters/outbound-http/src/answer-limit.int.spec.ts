@@ -21,7 +21,7 @@ afterEach(async () => {
 
 function client(options: Partial<OutboundHttpOptions> = {}): OutboundHttp {
   const http = createOutboundHttp({ allowedCidrs: ['127.0.0.1'], allowHttp: true, ca: authority.cert, ...options });
-  cleanups.push(() => http.close());
+  cleanups.push(() => http.closeReceivers());
   return http;
 }
 async function receiver(behaviour: RawBehaviour, options: ReceiverOptions = {}): Promise<RawReceiver> {

@@ -29,7 +29,7 @@ function client(options: Partial<OutboundHttpOptions> = {}): PostTo {
     ca: authority.cert,
     ...options,
   });
-  cleanups.push(() => http.close());
+  cleanups.push(() => http.closeReceivers());
   return (url) => http.post({ url, headers: {}, body: '{}', timeoutMs: 5000 });
 }
 async function receiver(
@@ -252,6 +252,6 @@ describe('the address that is connected to', () => {
       });
     }
     expect(http.describeRefusal('https://hooks.example/in')).toBeUndefined();
-    await http.close();
+    await http.closeReceivers();
   });
 });

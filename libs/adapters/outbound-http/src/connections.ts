@@ -173,7 +173,7 @@ export class Connections {
       this.discardConnection(connection);
       return;
     }
-    const next = takeFirstMatching(origin.waiting);
+    const next = takeFirstIdleConnection(origin.waiting);
     if (next !== undefined) {
       next.startOnConnection(connection);
       return;
@@ -189,7 +189,7 @@ export class Connections {
   /** Closes a connection that cannot be used again. */
   discardConnection(connection: ReceiverConnection): void {
     const waiting = this.#origins.get(connection.origin)?.waiting;
-    const next = waiting && takeFirstMatching(waiting);
+    const next = waiting && takeFirstIdleConnection(waiting);
     this.#closeConnection(connection);
     next?.startOnConnection(this.#openConnectionTo(next.origin));
   }
@@ -216,7 +216,7 @@ export class Connections {
       this.#dropIdle(connection),
     );
     this.#open.add(opened);
-    this.#check ??= setInterval(checkAllConnections, NETWORK_CHECK_INTERVAL_MS, this.#open).unref();
+    this.#check ??= setInterval(checkNetworkBytesOfConnections, NETWORK_CHECK_INTERVAL_MS, this.#open).unref();
     return opened;
   }
 
@@ -242,11 +242,11 @@ export class Connections {
   }
 }
 
-function checkAllConnections(open: ReadonlySet<ReceiverConnection>): void {
+function checkNetworkBytesOfConnections(open: ReadonlySet<ReceiverConnection>): void {
   for (const connection of open) connection.checkNetworkBytes();
 }
 
-function takeFirstMatching<T>(set: Set<T>): T | undefined {
+function takeFirstIdleConnection<T>(set: Set<T>): T | undefined {
   for (const first of set) {
     set.delete(first);
     return first;
@@ -292,12 +292,12 @@ class ResponseSizeLimiter {
           received ??= read(size);
           if (received === null) return null;
           const piece = received.subarray(0, MAX_CHUNK_BYTES);
-          received = skipBytes(received, MAX_CHUNK_BYTES);
+          received = dropLeadingBytes(received, MAX_CHUNK_BYTES);
           this.#left -= piece.length;
           filtered = this.#head.filterBytes(this.#left < 0 ? piece.subarray(0, this.#left) : piece);
         }
         const piece = filtered.subarray(0, MAX_CHUNK_BYTES);
-        filtered = skipBytes(filtered, MAX_CHUNK_BYTES);
+        filtered = dropLeadingBytes(filtered, MAX_CHUNK_BYTES);
         if (piece.length > 0) return piece;
       }
     };
@@ -305,6 +305,6 @@ class ResponseSizeLimiter {
 }
 
 /** Returns the bytes after the first `count`; null if there are none. */
-function skipBytes(bytes: Buffer, count: number): Buffer | null {
+function dropLeadingBytes(bytes: Buffer, count: number): Buffer | null {
   return bytes.length > count ? bytes.subarray(count) : null;
 }

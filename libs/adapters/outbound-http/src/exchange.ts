@@ -1,7 +1,7 @@
 import type { OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import type { Dispatcher } from 'undici';
 import type { Connections, ConnectionWaiter, ReceiverConnection } from './connections.ts';
-import { toFailure, isConnectionLoss, type FailureReason } from './failure.ts';
+import { convertConnectionError, isConnectionLoss, type FailureReason } from './failure.ts';
 import { type ReceivedHeaders, ResponseBody, selectResponseHeaders } from './response-body.ts';
 import type { RequestTarget } from './target.ts';
 
@@ -46,7 +46,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   startExchange(): void {
     // One timer limits all phases. Node keeps timers of the same duration in one list, so each timer costs half a
     // microsecond.
-    this.#deadline = setTimeout(expireExchange, this.request.timeoutMs, this);
+    this.#deadline = setTimeout(failExpiredExchange, this.request.timeoutMs, this);
     this.request.signal?.addEventListener('abort', this.#giveUp, { once: true });
     this.connections.acquireConnection(this);
   }
@@ -108,7 +108,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
       this.startOnConnection(this.connections.replaceConnection(connection));
       return;
     }
-    this.#settleWithFailure(toFailure(error, this.#phase !== 'connecting'));
+    this.#settleWithFailure(convertConnectionError(error, this.#phase !== 'connecting'));
   }
 
   readonly #giveUp = (): void => {
@@ -157,6 +157,6 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   }
 }
 
-function expireExchange(exchange: RequestExchange): void {
+function failExpiredExchange(exchange: RequestExchange): void {
   exchange.expireRequest();
 }

@@ -41,8 +41,8 @@ const CONNECT_ERROR_MESSAGES: Readonly<Record<string, string>> = {
  * Converts an error of undici, the socket or TLS to a failure.
  * @param opened true if the connection was open (for https: its handshake was done) when the error occurred
  */
-export function toFailure(thrown: Error, opened: boolean): FailureReason {
-  const error = findFirstError(thrown);
+export function convertConnectionError(thrown: Error, opened: boolean): FailureReason {
+  const error = findFirstConnectionError(thrown);
   return (
     createAdapterFailure(error) ??
     createConnectionLossFailure(error, opened) ??
@@ -92,7 +92,7 @@ function createConnectionFailure(code: string): FailureReason {
 
 /** Returns true if the peer closed the connection; false if the peer sent an invalid answer. */
 export function isConnectionLoss(error: Error): boolean {
-  const { code } = findFirstError(error);
+  const { code } = findFirstConnectionError(error);
   if (code === 'ECONNRESET' || code === 'EPIPE') return true;
   // undici uses this code for two cases. The error message identifies unexpected answers.
   return code === 'UND_ERR_SOCKET' && !error.message.startsWith('bad ');
@@ -119,6 +119,6 @@ function isHttp2Frame(answer: string | undefined): boolean {
 }
 
 /** Returns the first error if the connector tried several addresses. */
-function findFirstError(error: Error): NodeJS.ErrnoException {
+function findFirstConnectionError(error: Error): NodeJS.ErrnoException {
   return 'errors' in error && Array.isArray(error.errors) ? (error.errors[0] as Error) : error;
 }

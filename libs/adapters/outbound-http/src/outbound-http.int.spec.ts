@@ -23,7 +23,7 @@ afterEach(async () => {
 
 function client(options: Partial<OutboundHttpOptions> = {}): OutboundHttp {
   const http = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8', '::1/128'], allowHttp: true, ...options });
-  cleanups.push(() => http.close());
+  cleanups.push(() => http.closeReceivers());
   return http;
 }
 async function receiver(behaviour: RawBehaviour, options?: ReceiverOptions): Promise<RawReceiver> {
@@ -456,12 +456,12 @@ describe('canceling', () => {
     const http = client();
     const running = http.post(to(target.origin));
     await eventually(() => expect(target.requests.length).toBe(1));
-    const closed = http.close();
+    const closed = http.closeReceivers();
     expect(await http.post(to(target.origin))).toMatchObject({ code: 'aborted' });
     expect(await running).toMatchObject({ statusCode: 200 });
     await closed;
     await eventually(() => expect(target.openConnections).toBe(0));
-    await http.close();
+    await http.closeReceivers();
   });
 });
 

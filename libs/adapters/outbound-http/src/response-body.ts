@@ -28,7 +28,7 @@ export class ResponseBody {
   #size = 0;
 
   constructor(contentEncoding: string | undefined) {
-    this.#coding = parseCoding(contentEncoding);
+    this.#coding = parseContentEncoding(contentEncoding);
     this.#limit = this.#coding === 'identity' ? MAX_BODY_BYTES : MAX_COMPRESSED_BYTES;
   }
 
@@ -56,7 +56,7 @@ export class ResponseBody {
   }
 }
 
-function parseCoding(contentEncoding: string | undefined): Coding {
+function parseContentEncoding(contentEncoding: string | undefined): Coding {
   switch (contentEncoding?.trim().toLowerCase()) {
     case undefined:
     case '':
@@ -80,7 +80,7 @@ function parseCoding(contentEncoding: string | undefined): Coding {
  */
 function decompressPrefix(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Promise<string> {
   return new Promise((resolve) => {
-    const stream = createDecoder(bytes, coding);
+    const stream = createContentDecoder(bytes, coding);
     const out: Buffer[] = [];
     let size = 0;
     const finish = () => {
@@ -98,7 +98,7 @@ function decompressPrefix(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Pro
   });
 }
 
-function createDecoder(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Gunzip | BrotliDecompress {
+function createContentDecoder(bytes: Buffer, coding: 'gzip' | 'deflate' | 'br'): Gunzip | BrotliDecompress {
   // The final flush makes a truncated stream return its data.
   if (coding === 'br')
     return createBrotliDecompress({ chunkSize: MAX_BODY_BYTES, finishFlush: constants.BROTLI_OPERATION_FLUSH });

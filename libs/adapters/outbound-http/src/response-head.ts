@@ -98,7 +98,7 @@ export class ResponseHeadFilter {
   #readHeader(endsLine: boolean): string {
     const line = this.#line;
     if (line === '\r\n' || line === '\n') return this.#endHead();
-    if (!endsLine && line.length <= MAX_BUFFERED_BYTES && mayBeFramingHeader(line)) return '';
+    if (!endsLine && line.length <= MAX_BUFFERED_BYTES && mayBeFramingHeaderLine(line)) return '';
     // A line that begins with a space would continue the line before it, so the order of lines must not change.
     if (/^[ \t]/.test(line)) return this.#takeLengthLines() + this.#passCurrentLine(endsLine);
     if (endsLine && line.toLowerCase().startsWith(FRAMING_HEADER_PREFIXES[0])) {
@@ -166,7 +166,7 @@ function isStatusLineBeginning(line: string): boolean {
   return line === '\r' || STATUS_LINE_PATTERN.test(line + STATUS_LINE_TEMPLATE.slice(line.length));
 }
 
-function mayBeFramingHeader(line: string): boolean {
+function mayBeFramingHeaderLine(line: string): boolean {
   const beginning = line.toLowerCase();
   return (
     line === '\r' || FRAMING_HEADER_PREFIXES.some((name) => name.startsWith(beginning) || beginning.startsWith(name))

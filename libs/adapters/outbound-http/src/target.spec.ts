@@ -1,5 +1,5 @@
 import { createAddressPolicy } from './addresses.ts';
-import { parseTarget } from './target.ts';
+import { parseReceiverUrl } from './target.ts';
 
 const strict = { addresses: createAddressPolicy([]), allowHttp: false };
 const dev = { addresses: createAddressPolicy(['127.0.0.0/8']), allowHttp: true };
@@ -15,7 +15,7 @@ describe('URLs of receivers', () => {
     ['https://my_service.internal.example/', { origin: 'https://my_service.internal.example', path: '/' }],
     ['https://8.8.8.8/', { origin: 'https://8.8.8.8', path: '/' }],
     ['https://[2606:4700::1111]:8443/', { origin: 'https://[2606:4700::1111]:8443', path: '/' }],
-  ])('%s is accepted', (url, target) => expect(parseTarget(url, strict)).toEqual(target));
+  ])('%s is accepted', (url, target) => expect(parseReceiverUrl(url, strict)).toEqual(target));
 
   test.each([
     ['http://hooks.example.com/', 'https://'],
@@ -42,7 +42,10 @@ describe('URLs of receivers', () => {
     ['https://a~b.example/', 'host name'],
     ['https://*.example.com/', 'host name'],
   ])('%s is refused: %s', (url, reason) => {
-    expect(parseTarget(url, strict)).toEqual({ code: 'url_not_allowed', message: expect.stringContaining(reason) });
+    expect(parseReceiverUrl(url, strict)).toEqual({
+      code: 'url_not_allowed',
+      message: expect.stringContaining(reason),
+    });
   });
 
   test.each([
@@ -52,22 +55,24 @@ describe('URLs of receivers', () => {
     ...['[2002:7f00:1::]', '[2001::1]', '[fe80::1]', '[fd00:ec2::254]', '[ff02::1]', '255.255.255.255', '224.0.0.1'],
     ...['localhost', 'LOCALHOST', 'localhost.', 'api.localhost'],
   ])('https://%s/ is refused without querying a name server', (host) => {
-    expect(parseTarget(`https://${host}/`, strict)).toEqual({
+    expect(parseReceiverUrl(`https://${host}/`, strict)).toEqual({
       code: 'address_not_allowed',
       message: expect.any(String),
     });
   });
 
   test('with plain http allowed: only inside the operator’s networks, as far as known without a name server', () => {
-    expect(parseTarget('http://127.0.0.1:8080/in', dev)).toEqual({ origin: 'http://127.0.0.1:8080', path: '/in' });
-    expect(parseTarget('http://localhost:8080/in', dev)).toEqual({ origin: 'http://localhost:8080', path: '/in' });
-    expect(parseTarget('http://receiver/in', dev)).toEqual({ origin: 'http://receiver', path: '/in' });
-    expect(parseTarget('https://127.0.0.1/', dev)).toEqual({ origin: 'https://127.0.0.1', path: '/' });
-    expect(parseTarget('http://8.8.8.8/', dev)).toMatchObject({ code: 'address_not_allowed' });
-    expect(parseTarget('http://10.0.0.1/', dev)).toMatchObject({ code: 'address_not_allowed' });
-    expect(parseTarget('http://[::ffff:127.0.0.1]/', dev)).toMatchObject({ code: 'address_not_allowed' });
-    expect(parseTarget('http://127.0.0.1/', { ...dev, allowHttp: false })).toMatchObject({ code: 'url_not_allowed' });
-    expect(parseTarget('http://127.0.0.1/', { ...strict, allowHttp: true })).toMatchObject({
+    expect(parseReceiverUrl('http://127.0.0.1:8080/in', dev)).toEqual({ origin: 'http://127.0.0.1:8080', path: '/in' });
+    expect(parseReceiverUrl('http://localhost:8080/in', dev)).toEqual({ origin: 'http://localhost:8080', path: '/in' });
+    expect(parseReceiverUrl('http://receiver/in', dev)).toEqual({ origin: 'http://receiver', path: '/in' });
+    expect(parseReceiverUrl('https://127.0.0.1/', dev)).toEqual({ origin: 'https://127.0.0.1', path: '/' });
+    expect(parseReceiverUrl('http://8.8.8.8/', dev)).toMatchObject({ code: 'address_not_allowed' });
+    expect(parseReceiverUrl('http://10.0.0.1/', dev)).toMatchObject({ code: 'address_not_allowed' });
+    expect(parseReceiverUrl('http://[::ffff:127.0.0.1]/', dev)).toMatchObject({ code: 'address_not_allowed' });
+    expect(parseReceiverUrl('http://127.0.0.1/', { ...dev, allowHttp: false })).toMatchObject({
+      code: 'url_not_allowed',
+    });
+    expect(parseReceiverUrl('http://127.0.0.1/', { ...strict, allowHttp: true })).toMatchObject({
       code: 'address_not_allowed',
     });
   });

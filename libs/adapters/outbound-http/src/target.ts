@@ -40,18 +40,18 @@ const BLOCKED_PORTS = new Set(
  * Parses and checks a receiver's URL. A host given as an address, in any notation (decimal, octal, hexadecimal,
  * full-width), is checked here in its canonical form; a host name is checked when it is resolved for a connection.
  */
-export function parseTarget(text: string, rules: TargetUrlRules): RequestTarget | TargetRefusal {
+export function parseReceiverUrl(text: string, rules: TargetUrlRules): RequestTarget | TargetRefusal {
   const url = text.length <= MAX_URL_LENGTH ? URL.parse(text) : null;
   if (url === null) return createUrlRefusal(`not an absolute URL of at most ${MAX_URL_LENGTH} characters`);
   // A trailing dot would become part of the TLS server name, where it is forbidden (RFC 6066).
   const host = url.hostname.endsWith('.') ? url.hostname.slice(0, -1) : url.hostname;
-  const refused = checkUrlForm(url, rules.allowHttp) ?? checkHost(host, url.protocol, rules.addresses);
+  const refused = checkReceiverUrlForm(url, rules.allowHttp) ?? checkReceiverHost(host, url.protocol, rules.addresses);
   if (refused !== undefined) return refused;
   const port = url.port === '' ? '' : `:${url.port}`;
   return { origin: `${url.protocol}//${host}${port}`, path: url.pathname + url.search };
 }
 
-function checkUrlForm(url: URL, allowHttp: boolean): TargetRefusal | undefined {
+function checkReceiverUrlForm(url: URL, allowHttp: boolean): TargetRefusal | undefined {
   const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && allowHttp);
   if (!isAllowed) return createUrlRefusal('the URL must begin with https://');
   if (url.username !== '' || url.password !== '') return createUrlRefusal('the URL must not contain credentials');
@@ -61,7 +61,7 @@ function checkUrlForm(url: URL, allowHttp: boolean): TargetRefusal | undefined {
     : undefined;
 }
 
-function checkHost(host: string, protocol: string, addresses: AddressPolicy): TargetRefusal | undefined {
+function checkReceiverHost(host: string, protocol: string, addresses: AddressPolicy): TargetRefusal | undefined {
   const literal = host.startsWith('[') ? host.slice(1, -1) : host;
   if (isIP(literal) !== 0) {
     const refused = describeRefusedAddress(literal, protocol, addresses);

@@ -1,11 +1,11 @@
 import type { Metrics, OutboundFailure, OutboundHttp, OutboundOutcome, OutboundRequest } from '@tracking/ports';
 import { createAddressPolicy } from './addresses.ts';
 import { Connections, type ConnectionTimeouts } from './connections.ts';
-import { createConnector, createLookup, type Lookup } from './connector.ts';
+import { createConnector, createDnsLookup, type Lookup } from './connector.ts';
 import { RequestExchange } from './exchange.ts';
 import type { FailureReason } from './failure.ts';
 import { createRequestHeaders } from './response-body.ts';
-import { parseTarget } from './target.ts';
+import { parseReceiverUrl } from './target.ts';
 
 export interface OutboundHttpOptions extends Partial<ConnectionTimeouts> {
   /**
@@ -38,7 +38,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   const { allowHttp, userAgent = 'shipment-tracking-webhooks/1' } = options;
   const addresses = createAddressPolicy(options.allowedCidrs);
   const rules = { addresses, allowHttp };
-  const lookup = options.lookup ?? createLookup(options.allowedCidrs.length > 0);
+  const lookup = options.lookup ?? createDnsLookup(options.allowedCidrs.length > 0);
   const connector = createConnector({ addresses, lookup, ...(options.ca === undefined ? {} : { ca: options.ca }) });
   const connections = new Connections(connector, {
     maxConnectionsPerOrigin: options.maxConnectionsPerOrigin ?? 1000,
@@ -65,11 +65,12 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   );
 
   function postRequest(request: OutboundRequest): Promise<OutboundOutcome> {
-    if (closing !== undefined) return toOutboundFailure({ code: 'aborted', message: 'this process is shutting down' });
+    if (closing !== undefined)
+      return createOutboundFailure({ code: 'aborted', message: 'this process is shutting down' });
     if (request.signal?.aborted === true)
-      return toOutboundFailure({ code: 'aborted', message: 'the request was canceled before it was sent' });
-    const target = parseTarget(request.url, rules);
-    if ('code' in target) return toOutboundFailure(target);
+      return createOutboundFailure({ code: 'aborted', message: 'the request was canceled before it was sent' });
+    const target = parseReceiverUrl(request.url, rules);
+    if ('code' in target) return createOutboundFailure(target);
     return new Promise((resolve) => {
       const headers = createRequestHeaders(request.headers, userAgent);
       const exchange = new RequestExchange(request, { ...target, headers }, connections, (outcome) => {
@@ -85,10 +86,10 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   return {
     post: postRequest,
     describeRefusal(url) {
-      const target = parseTarget(url, rules);
+      const target = parseReceiverUrl(url, rules);
       return 'code' in target ? target.message : undefined;
     },
-    async close() {
+    async closeReceivers() {
       closing ??= Promise.withResolvers();
       if (inFlight.size === 0) closing.resolve();
       await closing.promise;
@@ -97,6 +98,6 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
   };
 }
 
-function toOutboundFailure(failure: FailureReason): Promise<OutboundFailure> {
+function createOutboundFailure(failure: FailureReason): Promise<OutboundFailure> {
   return Promise.resolve({ kind: 'failure', code: failure.code, message: failure.message, durationMs: 0 });
 }

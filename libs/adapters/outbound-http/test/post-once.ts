@@ -6,5 +6,5 @@ import { createOutboundHttp } from '../src/index.ts';
  */
 const outboundHttp = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: true });
 const postOutcome = await outboundHttp.post({ url: process.argv[2] ?? '', headers: {}, body: '{}', timeoutMs: 20_000 });
-await outboundHttp.close();
+await outboundHttp.closeReceivers();
 console.log(JSON.stringify(postOutcome));

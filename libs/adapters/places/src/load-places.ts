@@ -26,7 +26,7 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDir
   const find = (code: string): Place | undefined => {
     const listed = list?.findLocation(code);
     const place = known.findPlace(code);
-    return listed === undefined ? place : mergePlace(code, listed, place);
+    return listed === undefined ? place : mergePlaceSources(code, listed, place);
   };
   let index: PlaceIndex | undefined;
   let names: PlaceNames | undefined;
@@ -35,7 +35,7 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDir
     search(text, limit) {
       // The index is created at the first search, so that it does not delay the start.
       index ??= new PlaceIndex(new Set([...known.codes, ...(list?.codes ?? [])]), find);
-      return index.search(text, limit);
+      return index.searchPlaces(text, limit);
     },
     isUnknownCode(code) {
       // A UN/LOCODE list has no information about IATA codes of airports.
@@ -65,7 +65,7 @@ function* listNamedPlaces(known: PlaceCatalog, list: LocodeList | undefined): It
 }
 
 /** Merges a location of the list with the tables. Both coordinates come from the same source. */
-function mergePlace(code: string, listed: Location, known: Place | undefined): Place {
+function mergePlaceSources(code: string, listed: Location, known: Place | undefined): Place {
   const isLocated = listed.latitude !== null && listed.longitude !== null;
   const { latitude = null, longitude = null } = (isLocated ? listed : known) ?? {};
   const { name = null, timezone = null } = known ?? {};

@@ -28,7 +28,7 @@ export class PlaceIndex {
   }
 
   /** Implements `PlaceDirectory.search`. */
-  search(text: string, limit: number): readonly Place[] {
+  searchPlaces(text: string, limit: number): readonly Place[] {
     const words = [...new Set(splitIntoWords(text))].slice(0, MAX_SEARCH_WORDS);
     // The search uses the longest word, because it is usually the most selective.
     const [longest, ...others] = words.toSorted((one, other) => other.length - one.length);
@@ -42,7 +42,10 @@ export class PlaceIndex {
     }
     const asked = text.trim().toUpperCase();
     return [...found.values()]
-      .sort((one, other) => computePlaceRank(one, asked) - computePlaceRank(other, asked) || compareByName(one, other))
+      .sort(
+        (one, other) =>
+          computePlaceRank(one, asked) - computePlaceRank(other, asked) || comparePlacesByName(one, other),
+      )
       .slice(0, limit);
   }
 
@@ -67,7 +70,7 @@ function computePlaceRank({ code }: Place, asked: string): number {
   return code.length === 5 ? 1 : 2;
 }
 
-function compareByName(one: Place, other: Place): number {
+function comparePlacesByName(one: Place, other: Place): number {
   return compareTexts(one.name ?? one.code, other.name ?? other.code) || compareTexts(one.code, other.code);
 }
 

@@ -22,7 +22,7 @@ const AIRPORT_SUFFIX_PATTERN = / (?:international |intl |regional |municipal )?a
 export class PlaceNames {
   /** Codes of places by normalized name. */
   private readonly placesByName = new Map<string, NamedPlace[]>();
-  private readonly regionsByName = createRegions();
+  private readonly regionsByName = createRegionsByName();
 
   constructor(named: Iterable<NamedPlace>) {
     for (const place of named) {
@@ -149,7 +149,7 @@ const STATE_ABBREVIATIONS: Readonly<Record<string, string>> = {
 };
 
 /** Returns countries and states by their normalized names and abbreviations. */
-function createRegions(): ReadonlyMap<string, readonly CountryRegion[]> {
+function createRegionsByName(): ReadonlyMap<string, readonly CountryRegion[]> {
   const regions = new Map<string, CountryRegion[]>();
   const add = (name: string, region: CountryRegion) => {
     const key = normalisePlaceName(name);

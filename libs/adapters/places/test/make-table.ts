@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { COUNTRY_CODES } from '../src/locode-list.ts';
 
-export const TABLE_FILE = new URL('../src/table/places.tsv', import.meta.url);
+export const PLACE_TABLE_FILE = new URL('../src/table/places.tsv', import.meta.url);
 
 interface SeaPort {
   readonly name: string;
@@ -67,7 +67,7 @@ const MAX_PLAUSIBLE_KM = 500;
 /** Distance in km within which an airport of the same country has the port's time zone. */
 const MAX_SAME_ZONE_KM = 120;
 
-export async function generatePlaceTable(): Promise<string> {
+export async function generatePlaceTableFile(): Promise<string> {
   const require = createRequire(import.meta.url);
   const ports = require('sea-ports/lib/ports.json') as Readonly<Record<string, SeaPort>>;
   const { findAirports } = require('airport-data-js') as { findAirports(filter: object): Promise<AirportRow[]> };
@@ -112,14 +112,14 @@ function createPortRow(code: string, port: SeaPort, airports: readonly TableRow[
       country,
       name: port.name,
       at,
-      zone: findPortZone(code, port, at, around),
+      zone: findTimeZoneOfPort(code, port, at, around),
       subdivision: port.province ?? '',
     },
   ];
 }
 
 /** Returns the time zone of the port if airports nearby confirm it; otherwise the zone of these airports. */
-function findPortZone(
+function findTimeZoneOfPort(
   code: string,
   port: SeaPort,
   at: PlaceCoordinates | null,
@@ -211,4 +211,4 @@ function formatTableLine({ code, country, name, at, zone, subdivision }: TableRo
   return [code, country, plain, degrees(at?.latitude), degrees(at?.longitude), zone ?? '', state].join('\t').trimEnd();
 }
 
-if (import.meta.main) writeFileSync(TABLE_FILE, await generatePlaceTable());
+if (import.meta.main) writeFileSync(PLACE_TABLE_FILE, await generatePlaceTableFile());

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { TABLE_FILE } from './make-table.ts';
+import { PLACE_TABLE_FILE } from './make-table.ts';
 
 describe('the table of known places', () => {
   let rows: readonly (readonly string[])[];
   beforeAll(async () => {
-    const text = await readFile(TABLE_FILE, 'utf8');
+    const text = await readFile(PLACE_TABLE_FILE, 'utf8');
     rows = text
       .trimEnd()
       .split('\n')

@@ -3,7 +3,7 @@ import type { ClientOptions } from '../call.ts';
 import { type Send, NoResponseError } from './request.ts';
 
 /** Returns a function that sends requests with axios. */
-export function axiosSender(transport: ClientOptions['transport']): Send {
+export function createAxiosSender(transport: ClientOptions['transport']): Send {
   const http = axios.create({
     ...transport,
     maxRedirects: 0,

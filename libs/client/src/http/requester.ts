@@ -18,7 +18,7 @@ const DEFAULT_REQUEST_LIMITS = {
   backoff: { first: 250, most: 10_000 },
 };
 /** Maximum milliseconds between two attempts of a call without a deadline. A timer cannot wait for more than 24 days. */
-const MAX_WAIT_MS = 86_400_000;
+const MAX_RETRY_WAIT_MS = 86_400_000;
 /** Statuses that a proxy returns for a broken connection. */
 const BROKEN_CONNECTION_STATUSES: ReadonlySet<number> = new Set([502, 504]);
 /** Error codes of 503 responses to requests that the service did not start to execute. */
@@ -79,13 +79,13 @@ export class Requester {
         if (isAlreadyDeleted(request, error, mayHaveSucceeded)) {
           return toApiResponse<T>({ status: 200, headers: error.headers, data: request.resultIfDeleted });
         }
-        mayHaveSucceeded = recordOutcome(error, mayHaveSucceeded);
+        mayHaveSucceeded = recordMayHaveSucceeded(error, mayHaveSucceeded);
         const conditional = request.ifMatch !== undefined;
         if (attempt > retries || !canRetry({ method: request.method, conditional }, error)) throw error;
         const wait = computeRetryDelay(attempt, error, this.settings.backoff, Math.random());
         // The call fails now if the next attempt would start after the deadline.
-        if (wait > MAX_WAIT_MS || performance.now() + wait >= dueAt) throw error;
-        await waitOrAbort(wait, signal);
+        if (wait > MAX_RETRY_WAIT_MS || performance.now() + wait >= dueAt) throw error;
+        await waitUnlessAborted(wait, signal);
       }
     }
   }
@@ -99,7 +99,7 @@ export class Requester {
     const token = isApiPath ? (request.consistencyToken ?? this.tokens.header) : undefined;
     const timeout = request.timeout ?? this.settings.timeout;
     try {
-      const answer = await this.transport.send(request, buildHeaders(request, key, token), { timeout, signal });
+      const answer = await this.transport.send(request, buildRequestHeaders(request, key, token), { timeout, signal });
       if (answer.status === 304) throw new NotModifiedError(answer.headers['etag']);
       return this.readResponse<T>(answer, token);
     } catch (error) {
@@ -146,7 +146,11 @@ interface RequestLimits {
   readonly dueAt: number;
 }
 
-function buildHeaders(request: ApiRequest, key: string | undefined, token: string | undefined): Record<string, string> {
+function buildRequestHeaders(
+  request: ApiRequest,
+  key: string | undefined,
+  token: string | undefined,
+): Record<string, string> {
   const { headers, ifMatch, ifNoneMatch, strict } = request;
   return {
     ...(token !== undefined && { 'Consistency-Token': token }),
@@ -198,7 +202,7 @@ function isOutcomeUnknown(error: TrackingError): boolean {
 }
 
 /** Returns true if this or an earlier attempt may have been carried out, and records this in the error. */
-function recordOutcome(error: TrackingError, mayHaveSucceeded: boolean): boolean {
+function recordMayHaveSucceeded(error: TrackingError, mayHaveSucceeded: boolean): boolean {
   const outcomeUnknown = mayHaveSucceeded || isOutcomeUnknown(error);
   // The last attempt may have failed to connect after an earlier one was carried out.
   if (error instanceof ConnectionError) error.outcomeUnknown = outcomeUnknown;
@@ -225,7 +229,7 @@ export function computeRetryDelay(
 }
 
 /** Waits for `ms` milliseconds. @throws the signal's reason */
-export function waitOrAbort(ms: number, signal: AbortSignal): Promise<void> {
+export function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);
     const abort = () => {
@@ -248,7 +252,7 @@ export class ConsistencyTokens {
   private tokens: readonly string[];
 
   constructor(first?: string) {
-    this.tokens = splitTokens(first);
+    this.tokens = splitConsistencyTokens(first);
   }
 
   /** Value of the `Consistency-Token` header; undefined before the first write. */
@@ -258,22 +262,22 @@ export class ConsistencyTokens {
 
   /** Records the token of a write. @param sent value of the header in the request of the write */
   recordWrite(token: string, sent: string | undefined): void {
-    const superseded = new Set([token, ...splitTokens(sent)]);
+    const superseded = new Set([token, ...splitConsistencyTokens(sent)]);
     this.tokens = [...this.tokens.filter((each) => !superseded.has(each)), token].slice(-MAX_CONSISTENCY_TOKENS);
   }
 
   /** Adds the tokens of another client's writes, so that reads include these writes. */
   addToken(header: string): void {
-    for (const token of splitTokens(header)) this.recordWrite(token, undefined);
+    for (const token of splitConsistencyTokens(header)) this.recordWrite(token, undefined);
   }
 
   /** Removes tokens of writes that the service does not know. */
   removeToken(header: string | undefined): void {
-    const refused = new Set(splitTokens(header));
+    const refused = new Set(splitConsistencyTokens(header));
     this.tokens = this.tokens.filter((token) => !refused.has(token));
   }
 }
 
-function splitTokens(header: string | undefined): readonly string[] {
+function splitConsistencyTokens(header: string | undefined): readonly string[] {
   return (header ?? '').split(',').flatMap((part) => part.trim() || []);
 }

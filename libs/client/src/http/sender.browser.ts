@@ -7,7 +7,7 @@ import { type OutgoingRequest, type Send, NoResponseError } from './request.ts';
  */
 export function createSender(transport: ClientOptions['transport']): Send {
   const sendWithAxios = async (request: OutgoingRequest) =>
-    (await import('./axios-sender.ts')).axiosSender(transport)(request);
+    (await import('./axios-sender.ts')).createAxiosSender(transport)(request);
   return (request) => (request.onUpload === undefined ? sendWithFetch(request) : sendWithAxios(request));
 }
 
@@ -19,7 +19,7 @@ const sendWithFetch: Send = async ({ url, method, headers, withCredentials, sign
       headers: { ...type, ...headers },
       body: sent,
     });
-    const data = isStream ? answer.body : readData(await answer.text());
+    const data = isStream ? answer.body : parseResponseText(await answer.text());
     return { status: answer.status, headers: Object.fromEntries(answer.headers), data };
   } catch (error) {
     throw new NoResponseError(error instanceof Error ? error.message : 'The request failed.', undefined, error);
@@ -36,7 +36,7 @@ function toFetchBody(body: unknown): { readonly sent: FetchBody; readonly type?:
   return { sent: JSON.stringify(body), type: { 'Content-Type': 'application/json' } };
 }
 
-function readData(text: string): unknown {
+function parseResponseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

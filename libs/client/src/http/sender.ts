@@ -1,2 +1,2 @@
 /** Sends requests with axios. For browsers, package.json replaces this module by {@link ./sender.browser.ts}. */
-export { axiosSender as createSender } from './axios-sender.ts';
+export { createAxiosSender as createSender } from './axios-sender.ts';

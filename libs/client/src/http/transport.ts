@@ -47,7 +47,7 @@ export class Transport {
    */
   async send(request: ApiRequest, headers: Record<string, string>, limits: AttemptLimits): Promise<RawResponse> {
     const { status, headers: answered, data } = await this.sendWithTimeout(request, headers, limits);
-    const responseHeaders = toRecord(answered);
+    const responseHeaders = convertHeadersToRecord(answered);
     if (request.answer === 'stream') {
       if (status < 300) return { status, headers: responseHeaders, data };
       throw createApiError(status, responseHeaders, await readErrorBody(data as ReadableStream<Uint8Array> | null));
@@ -121,7 +121,7 @@ function formatQueryString(query: ApiRequest['query'] = {}): string {
   return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)]))).toString()}`;
 }
 
-function toRecord(headers: object): Record<string, string> {
+function convertHeadersToRecord(headers: object): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined || value === null ? [] : [[name.toLowerCase(), String(value)]],

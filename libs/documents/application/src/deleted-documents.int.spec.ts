@@ -27,7 +27,7 @@ let running: DeletedDocuments[];
 beforeEach(async () => {
   folder = await createTempFolder();
   engine = await openTestEngine(folder.path);
-  objects = await StoredObjects.open(folder.path);
+  objects = await StoredObjects.openStoredObjects(folder.path);
   metrics = new RecordedMetrics();
   [rows, places, running, now] = [[], [], [], new Date(START)];
 });
@@ -145,6 +145,6 @@ function failingAt<A extends readonly unknown[], T>(nth: number, action: (...arg
 }
 
 const failingObjects = (): DeletedDocumentsDependencies['objects'] => ({
-  get: (id) => objects.store.get(id),
-  delete: failingAt(120, (id: string) => objects.store.delete(id)),
+  getObject: (id) => objects.store.getObject(id),
+  deleteObject: failingAt(120, (id: string) => objects.store.deleteObject(id)),
 });

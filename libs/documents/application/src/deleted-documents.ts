@@ -2,7 +2,7 @@ import type { Timestamp } from '@tracking/contracts';
 import { createRetryCounter } from '@tracking/ports';
 import type { Clock, Counter, DocumentStore, LeaseSource, Logger, Metrics, ObjectStore } from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
-import { JobCursor, RETRY_TIMEOUT_MS, MAX_WORK_SHARE, retryWhileUnavailable } from './document-jobs.ts';
+import { JobCursor, RETRY_TIMEOUT_MS, MAX_JOB_TIME_SHARE, retryWhileUnavailable } from './document-jobs.ts';
 
 const MINUTE_MS = 60_000;
 const DOCUMENTS_PER_PAGE = 100;
@@ -29,7 +29,7 @@ export interface DeletedDocument extends DeletedDocumentPosition {
 }
 
 export interface DeletedDocumentsDependencies {
-  readonly objects: Pick<ObjectStore, 'get' | 'delete'>;
+  readonly objects: Pick<ObjectStore, 'getObject' | 'deleteObject'>;
   readonly documentStore: DocumentStore;
   /**
    * Returns at most `limit` documents of all workspaces that were deleted, or expired, after this place, in the order of
@@ -53,7 +53,7 @@ export interface DeletedDocumentsDependencies {
  */
 export class DeletedDocuments {
   readonly job: LeaderElectedJob;
-  private readonly pace = new DutyCycle({ share: MAX_WORK_SHARE });
+  private readonly pace = new DutyCycle({ share: MAX_JOB_TIME_SHARE });
   private readonly destroyed: Counter;
 
   constructor(private readonly parts: DeletedDocumentsDependencies) {
@@ -99,8 +99,8 @@ export class DeletedDocuments {
 
   private async deleteObject(objectId: string): Promise<void> {
     // Check if the object exists first: it rarely does, and a read costs less than a durable deletion.
-    if ((await this.parts.objects.get(objectId)) === undefined) return;
-    await this.parts.objects.delete(objectId);
+    if ((await this.parts.objects.getObject(objectId)) === undefined) return;
+    await this.parts.objects.deleteObject(objectId);
     this.destroyed.add();
     this.parts.logger.info({ object_id: objectId }, 'destroyed the bytes of a deleted or expired document');
   }

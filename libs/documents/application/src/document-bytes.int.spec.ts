@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Unavailable } from '@tracking/ports';
 import { RecordedMetrics, createTempFolder } from '@tracking/testing';
-import { docx, splitBytes, pdf, png, createTiff } from '../test/files.ts';
+import { docx, splitIntoByteChunks, pdf, png, createTiff } from '../test/files.ts';
 import { createShipmentId, StoredObjects, createToken } from '../test/objects.ts';
 import { createZip } from '../test/zip.ts';
 import { type BytesToStore, DocumentBytes, DocumentTooLarge, EmptyDocument, UnsupportedDocumentType } from './index.ts';
@@ -13,7 +13,7 @@ let metrics: RecordedMetrics;
 let documents: DocumentBytes;
 beforeEach(async () => {
   folder = await createTempFolder();
-  objects = await StoredObjects.open(folder.path);
+  objects = await StoredObjects.openStoredObjects(folder.path);
   metrics = new RecordedMetrics();
   documents = new DocumentBytes({ objects: objects.store, metrics });
 });
@@ -28,7 +28,7 @@ function watched(bytes: Buffer) {
   const source = (async function* () {
     seen.isRead = true;
     try {
-      yield* splitBytes(bytes, 1_000);
+      yield* splitIntoByteChunks(bytes, 1_000);
     } finally {
       seen.isClosed = true;
     }
@@ -38,7 +38,7 @@ function watched(bytes: Buffer) {
 
 async function read(id: string): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  for await (const bytes of (await objects.store.get(id))?.bytes ?? []) parts.push(bytes);
+  for await (const bytes of (await objects.store.getObject(id))?.bytes ?? []) parts.push(bytes);
   return Buffer.concat(parts);
 }
 
@@ -48,7 +48,7 @@ describe('the bytes of a document', () => {
     ['image/tiff', createTiff({ pixels: 300_000 })],
     ['text/plain', Buffer.from('x'.repeat(300_000))],
   ])('are stored unchanged, with their type: %s', async (content_type, bytes) => {
-    const stored = await store(splitBytes(bytes));
+    const stored = await store(splitIntoByteChunks(bytes));
     expect(stored).toEqual({
       id: expect.stringMatching(new RegExp(`^${createToken('s')}-[a-z2-7]{26}$`)),
       size_bytes: bytes.length,
@@ -60,20 +60,20 @@ describe('the bytes of a document', () => {
   });
 
   it('get a new id each time', async () => {
-    const ids = await Promise.all([1, 2, 3].map(async () => (await store(splitBytes(pdf()))).id));
+    const ids = await Promise.all([1, 2, 3].map(async () => (await store(splitIntoByteChunks(pdf()))).id));
     expect(new Set(ids).size).toBe(3);
   });
 
   it('get an id from the given random bits', async () => {
     const random = (size: number) => Buffer.from(Array.from({ length: size }, (_, n) => n + 224));
     documents = new DocumentBytes({ objects: objects.store, metrics, random });
-    expect((await store(splitBytes(pdf()))).id).toBe(`${createToken('s')}-abcdefghijklmnopqrstuvwxyz`);
+    expect((await store(splitIntoByteChunks(pdf()))).id).toBe(`${createToken('s')}-abcdefghijklmnopqrstuvwxyz`);
   });
 
   it('may reach the limit, but not exceed it', async () => {
     const bytes = Buffer.alloc(5_000, 'x');
-    expect(await store(splitBytes(bytes), { limitBytes: 5_000 })).toMatchObject({ size_bytes: 5_000 });
-    await expect(store(splitBytes(bytes), { limitBytes: 4_999 })).rejects.toThrow(new DocumentTooLarge(4_999));
+    expect(await store(splitIntoByteChunks(bytes), { limitBytes: 5_000 })).toMatchObject({ size_bytes: 5_000 });
+    await expect(store(splitIntoByteChunks(bytes), { limitBytes: 4_999 })).rejects.toThrow(new DocumentTooLarge(4_999));
     expect((await objects.listNames()).length).toBe(1);
   });
 
@@ -120,7 +120,7 @@ describe('the bytes of a document', () => {
     const type = `http://schemas.openxmlformats.org/officeDocument/2006/relationships/${kind}`;
     for (const isStored of [true, false]) {
       const content = `<?xml version="1.0"?><r:Relationships><r:Relationship Target='${target}' TargetMode="External" Type="${type}"/></r:Relationships>`;
-      const stored = store(splitBytes(docx({ name: 'word/_rels/settings.xml.rels', content, isStored })));
+      const stored = store(splitIntoByteChunks(docx({ name: 'word/_rels/settings.xml.rels', content, isStored })));
       if (isAccepted) expect(await stored).toMatchObject({ content_type: expect.stringContaining('word') as string });
       else await expect(stored).rejects.toThrow('the document loads a template or other content from another host');
     }
@@ -136,19 +136,19 @@ describe('the bytes of a document', () => {
     ['is smaller than its directory says', { content: 'x', claimedBytes: 2 }, 'the archive is damaged'],
     ['is not compressed and larger', { content: 'xx', claimedBytes: 1, isStored: true }, 'the archive is damaged'],
   ])('are refused if a part of an archive %s', async (_name, part, why) => {
-    await expect(store(splitBytes(docx({ name: 'word/a.xml', ...part })))).rejects.toThrow(why);
+    await expect(store(splitIntoByteChunks(docx({ name: 'word/a.xml', ...part })))).rejects.toThrow(why);
     expect(await objects.listNames()).toHaveLength(0);
   });
 
   it('are refused if the relationships of an archive have a document type', async () => {
     const content = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "x">]><a/>';
-    const stored = store(splitBytes(docx({ name: 'word/_rels/settings.xml.rels', content })));
+    const stored = store(splitIntoByteChunks(docx({ name: 'word/_rels/settings.xml.rels', content })));
     await expect(stored).rejects.toThrow('the relationships have a document type declaration');
   });
 
   it('leave nothing behind if their sender disconnects', async () => {
     async function* brokenOff() {
-      yield* splitBytes(pdf());
+      yield* splitIntoByteChunks(pdf());
       throw new Error('the connection is gone');
     }
     await expect(store(brokenOff())).rejects.toThrow('the connection is gone');
@@ -158,8 +158,8 @@ describe('the bytes of a document', () => {
   it('are not refused if the engine does not respond', async () => {
     const unavailable = new Unavailable('object store', 'away');
     const fail = () => Promise.reject(unavailable);
-    const failing = new DocumentBytes({ objects: { put: fail, get: fail, delete: fail }, metrics });
-    const bytes = { shipmentId: createShipmentId('s'), source: splitBytes(pdf()), limitBytes: MIB };
+    const failing = new DocumentBytes({ objects: { putObject: fail, getObject: fail, deleteObject: fail }, metrics });
+    const bytes = { shipmentId: createShipmentId('s'), source: splitIntoByteChunks(pdf()), limitBytes: MIB };
     await expect(failing.storeBytes(bytes)).rejects.toBe(unavailable);
   });
 });

@@ -27,7 +27,7 @@ export interface BytesToStore {
 }
 
 export interface DocumentBytesDependencies {
-  readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;
+  readonly objects: Pick<ObjectStore, 'putObject' | 'getObject' | 'deleteObject'>;
   readonly metrics: Metrics;
   readonly random?: (bytes: number) => Uint8Array;
 }
@@ -58,7 +58,7 @@ export class DocumentBytes {
       const id = createObjectId(shipmentId, this.parts.random ?? randomBytes);
       const judgement = new FileTypeJudge(hint);
       const passing = new SourceCheck(source, limitBytes, judgement);
-      const { sizeBytes, sha256 } = await this.parts.objects.put(id, passing.readCheckedBytes());
+      const { sizeBytes, sha256 } = await this.parts.objects.putObject(id, passing.readCheckedBytes());
       await this.checkArchive(id, judgement);
       this.stored.add(sizeBytes);
       return { id, size_bytes: sizeBytes, sha256, content_type: passing.getContentType() };
@@ -73,12 +73,12 @@ export class DocumentBytes {
     if (archiveParts.length === 0) return;
     const { objects } = this.parts;
     try {
-      const content = await objects.get(id);
+      const content = await objects.getObject(id);
       if (content === undefined) throw new Unavailable('object store', `object ${id} is missing after it was stored`);
       await checkArchiveParts(archiveParts, content.bytes);
     } catch (error) {
       // If this fails, the sweep of orphans deletes the file.
-      await objects.delete(id).catch(() => undefined);
+      await objects.deleteObject(id).catch(() => undefined);
       throw error;
     }
   }

@@ -2,7 +2,7 @@ import { type Collection, type Document, type DocumentStore, Unavailable } from 
 import { monotonicMs, retry } from '@tracking/resilience';
 
 /** Maximum share of time in which a job may work. The remaining time is for requests. */
-export const MAX_WORK_SHARE = 0.25;
+export const MAX_JOB_TIME_SHARE = 0.25;
 /**
  * Milliseconds for which a call to an engine is retried before the job's round ends. The next round continues from the
  * job's cursor.

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '@tracking/ports';
 import { MemoryMeter, noMetrics } from '@tracking/testing';
-import { DOCX_PARTS, splitBytes, pdf } from '../test/files.ts';
+import { DOCX_PARTS, splitIntoByteChunks, pdf } from '../test/files.ts';
 import { createShipmentId } from '../test/objects.ts';
 import { createZip } from '../test/zip.ts';
 import { DocumentBytes } from './index.ts';
@@ -10,7 +10,7 @@ import { DocumentBytes } from './index.ts';
 const MIB = 2 ** 20;
 
 /** Reads the bytes and keeps none, so that only the memory of this library is measured. */
-const put: ObjectStore['put'] = async (_id, source) => {
+const putObject: ObjectStore['putObject'] = async (_id, source) => {
   let sizeBytes = 0;
   for await (const bytes of source) sizeBytes += bytes.length;
   return { sizeBytes, sha256: '' };
@@ -34,7 +34,10 @@ describe('the bytes of a document', () => {
       }
       yield end;
     }
-    const looking = new DocumentBytes({ objects: { put, get: unused, delete: unused }, metrics: noMetrics });
+    const looking = new DocumentBytes({
+      objects: { putObject, getObject: unused, deleteObject: unused },
+      metrics: noMetrics,
+    });
     const stored = await looking.storeBytes({
       shipmentId: createShipmentId('s'),
       source: large(),
@@ -49,20 +52,22 @@ describe('the bytes of a document', () => {
     const bytes = createZip([...DOCX_PARTS, filling]);
     const memory = new MemoryMeter('buffers and heap');
     async function* large() {
-      for await (const piece of splitBytes(bytes)) {
+      for await (const piece of splitIntoByteChunks(bytes)) {
         yield piece;
       }
       memory.sampleMemory();
     }
-    const get: ObjectStore['get'] = async (_id, { start, end } = { start: 0, end: bytes.length }) => ({
+    const getObject: ObjectStore['getObject'] = async (_id, { start, end } = { start: 0, end: bytes.length }) => ({
       sizeBytes: bytes.length,
-      bytes: splitBytes(bytes.subarray(start, end)),
+      bytes: splitIntoByteChunks(bytes.subarray(start, end)),
     });
-    await new DocumentBytes({ objects: { put, get, delete: unused }, metrics: noMetrics }).storeBytes({
-      shipmentId: createShipmentId('s'),
-      source: large(),
-      limitBytes: 100 * MIB,
-    });
+    await new DocumentBytes({ objects: { putObject, getObject, deleteObject: unused }, metrics: noMetrics }).storeBytes(
+      {
+        shipmentId: createShipmentId('s'),
+        source: large(),
+        limitBytes: 100 * MIB,
+      },
+    );
     expect(memory.peakBytes).toBeLessThan(5 * MIB);
   });
 });

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 
 async function hashOf(store: FileObjectStore, id: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const bytes of (await store.get(id))?.bytes ?? []) hash.update(bytes);
+  for await (const bytes of (await store.getObject(id))?.bytes ?? []) hash.update(bytes);
   return hash.digest('hex');
 }
 
@@ -42,7 +42,7 @@ describe('a process that is killed while it stores documents', () => {
     const wanted = await named();
     expect((await readdir(objects)).length).toBeGreaterThan(wanted.size);
     const engine = await openTestEngine(folder.path);
-    const store = await FileObjectStore.open(objects);
+    const store = await FileObjectStore.openFileObjectStore(objects);
     const sweep = new OrphanSweep({
       objects: store,
       documentStore: engine.documentStore,

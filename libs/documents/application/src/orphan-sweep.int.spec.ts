@@ -25,7 +25,7 @@ let running: OrphanSweep[];
 beforeEach(async () => {
   folder = await createTempFolder();
   engine = await openTestEngine(folder.path);
-  objects = await StoredObjects.open(folder.path);
+  objects = await StoredObjects.openStoredObjects(folder.path);
   metrics = new RecordedMetrics();
   [log, needed, asked, askedFor, running, now] = [[], new Map(), [], [], [], ahead(0)];
 });
@@ -234,6 +234,6 @@ describe('the sweep of orphans', () => {
 const digitLetter = (digit: string) => 'abcdefghij'.charAt(Number(digit));
 const pick = (store: ObjectStore): OrphanSweepDependencies['objects'] => ({
   listIdsStoredIn: (period) => store.listIdsStoredIn(period),
-  delete: (id) => store.delete(id),
+  deleteObject: (id) => store.deleteObject(id),
   removeUnfinished: (before) => store.removeUnfinished(before),
 });

@@ -12,25 +12,25 @@ import {
 } from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
 import { getShipmentIdOfObject } from './document-bytes.ts';
-import { JobCursor, RETRY_TIMEOUT_MS, MAX_WORK_SHARE, retryWhileUnavailable } from './document-jobs.ts';
+import { JobCursor, RETRY_TIMEOUT_MS, MAX_JOB_TIME_SHARE, retryWhileUnavailable } from './document-jobs.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Age in milliseconds from which an object without a document is an orphan: no upload can still be in progress. */
-const ORPHAN_AGE_MS = 2 * DAY_MS;
+const MIN_ORPHAN_AGE_MS = 2 * DAY_MS;
 /**
  * Shortest period of a step. To list the objects of a period, a store may have to read the names of all objects, so
  * shorter steps do not pay off.
  */
-const MIN_STEP_MS = 6 * HOUR_MS;
-const MAX_STEP_MS = DAY_MS;
+const MIN_SWEEP_STEP_MS = 6 * HOUR_MS;
+const MAX_SWEEP_STEP_MS = DAY_MS;
 /** Age after which parts of objects count as left by a crash, because no upload takes so long. */
 const UNFINISHED_PART_AGE_MS = DAY_MS;
 const SWEEP_INTERVAL_MS = 10 * 60_000;
 const OBJECTS_PER_BATCH = 100;
 
 export interface OrphanSweepDependencies {
-  readonly objects: Pick<ObjectStore, 'listIdsStoredIn' | 'delete' | 'removeUnfinished'>;
+  readonly objects: Pick<ObjectStore, 'listIdsStoredIn' | 'deleteObject' | 'removeUnfinished'>;
   readonly documentStore: DocumentStore;
   /**
    * Returns the ids of the objects that a shipment's documents still need at `now`, according to the shipment's events.
@@ -59,7 +59,7 @@ interface SweepCursor {
  */
 export class OrphanSweep {
   readonly job: LeaderElectedJob;
-  private readonly pace = new DutyCycle({ share: MAX_WORK_SHARE });
+  private readonly pace = new DutyCycle({ share: MAX_JOB_TIME_SHARE });
   private readonly checked: Counter;
 
   constructor(private readonly parts: OrphanSweepDependencies) {
@@ -93,13 +93,13 @@ export class OrphanSweep {
 
   /** Returns the next period whose objects are old enough; undefined if it would be too short. */
   private findNextPeriod(swept: SweepCursor | undefined): { readonly from?: Date; readonly before: Date } | undefined {
-    const old = this.currentTimeMs() - ORPHAN_AGE_MS;
+    const old = this.currentTimeMs() - MIN_ORPHAN_AGE_MS;
     if (swept === undefined) return { before: new Date(old) };
     const stored = Date.parse(swept.before);
     // Ignore a cursor in the future, so that a clock that was ahead does not prevent the check.
-    const from = stored > old + MIN_STEP_MS ? old - MIN_STEP_MS : stored;
-    if (old - from < MIN_STEP_MS) return undefined;
-    return { from: new Date(from), before: new Date(Math.min(old, from + MAX_STEP_MS)) };
+    const from = stored > old + MIN_SWEEP_STEP_MS ? old - MIN_SWEEP_STEP_MS : stored;
+    if (old - from < MIN_SWEEP_STEP_MS) return undefined;
+    return { from: new Date(from), before: new Date(Math.min(old, from + MAX_SWEEP_STEP_MS)) };
   }
 
   private async deleteOrphansStoredIn(
@@ -127,7 +127,7 @@ export class OrphanSweep {
   private async checkObjects(shipmentId: string | undefined, objectIds: readonly string[], signal: AbortSignal) {
     const needed = shipmentId === undefined ? objectIds : await this.findNeededObjects(shipmentId, objectIds, signal);
     const orphans = objectIds.filter((id) => !needed.includes(id));
-    for (const id of orphans) await this.runWithRetries(() => this.parts.objects.delete(id), signal);
+    for (const id of orphans) await this.runWithRetries(() => this.parts.objects.deleteObject(id), signal);
     this.checked.add(orphans.length, { outcome: 'deleted' });
     this.checked.add(objectIds.length - orphans.length, { outcome: 'kept' });
     if (orphans.length > 0) {

@@ -31,7 +31,7 @@ describe('storage quota', () => {
   });
 
   const open = (differing: Partial<StorageQuotaOptions> = {}) =>
-    StorageQuota.open({
+    StorageQuota.openStorageQuota({
       documentStore: engine.documentStore,
       storageBytes: (workspaceId) => Promise.resolve(workspaceId === WORKSPACE ? counted : 0),
       isCounted: () => Promise.resolve(isCounted),
@@ -121,7 +121,7 @@ describe('storage quota', () => {
     await expect(reserve(quota, 60)).rejects.toThrow(StorageQuotaExceeded);
     isCounted = true;
     await (await reserve(quota, 40)).runCommand(() => Promise.resolve({ position: '2' }));
-    await eventually(async () => (await reserve(quota, 40)).release());
+    await eventually(async () => (await reserve(quota, 40)).releaseReservation());
   });
 
   it('counts a reservation after an unknown outcome, but not after a failed command', async () => {
@@ -147,7 +147,7 @@ describe('storage quota', () => {
     const copy = () => quota.reserveCopy(WORKSPACE, 'doc_1', 100, HOUR_MS);
     const first = await copy();
     await expect(copy()).rejects.toThrow(StorageQuotaExceeded);
-    await first.release();
+    await first.releaseReservation();
     await copy();
     now += HOUR_MS;
     await expect(copy()).resolves.toBeDefined();

@@ -5,7 +5,7 @@ import {
   type CollectionSpec,
   type Document,
   type DocumentStore,
-  isKnownWithoutEffect,
+  isErrorWithoutEffect,
   type Logger,
   type Position,
 } from '@tracking/ports';
@@ -72,7 +72,7 @@ export class StorageQuota {
   ) {}
 
   /** @throws Unavailable */
-  static async open(options: StorageQuotaOptions): Promise<StorageQuota> {
+  static async openStorageQuota(options: StorageQuotaOptions): Promise<StorageQuota> {
     const { documentStore, isSoleProcess } = options;
     if (isSoleProcess) await documentStore.dropCollection(RESERVATIONS_COLLECTION.name);
     return new StorageQuota(options, await documentStore.collection<ReservedBytes>(RESERVATIONS_COLLECTION));
@@ -193,7 +193,7 @@ export class StorageReservation {
     this.isStored = true;
   }
 
-  async release(): Promise<void> {
+  async releaseReservation(): Promise<void> {
     if (this.isStored) await this.quota.releaseReservation(this.reserved);
     this.isStored = false;
   }
@@ -204,14 +204,14 @@ export class StorageReservation {
    */
   async runCommand<Written extends { readonly position: Position }>(
     command: () => Promise<Written>,
-    isCertain: (error: unknown) => boolean = isKnownWithoutEffect,
+    isCertain: (error: unknown) => boolean = isErrorWithoutEffect,
   ): Promise<Written> {
     try {
       const written = await command();
       void this.quota.releaseWhenCounted(this.reserved, written.position);
       return written;
     } catch (error) {
-      if (isCertain(error)) await this.release();
+      if (isCertain(error)) await this.releaseReservation();
       throw error;
     }
   }

@@ -126,11 +126,11 @@ interface CompoundOptions {
   readonly sectors?: number;
 }
 
-const MESSAGE_CLASS = '0b0d020000000000c000000000000046';
+const OUTLOOK_MESSAGE_CLASS = '0b0d020000000000c000000000000046';
 
 /** A compound file with a directory, such as a message of Outlook (the default), without the bytes of its streams. */
 export function createCompoundFile({
-  rootClass = MESSAGE_CLASS,
+  rootClass = OUTLOOK_MESSAGE_CLASS,
   names = ['__properties_version1.0'],
   sectors = 1,
 }: CompoundOptions = {}): Buffer {
@@ -154,6 +154,6 @@ export const docx = (...more: readonly ZipPart[]): Buffer => createZip([...DOCX_
 export const xlsx = (...more: readonly ZipPart[]): Buffer => createZip([...XLSX_PARTS, ...more]);
 
 /** Splits bytes into chunks of at most the given size. */
-export async function* splitBytes(bytes: Buffer, size = 65_536): AsyncGenerator<Uint8Array> {
+export async function* splitIntoByteChunks(bytes: Buffer, size = 65_536): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }

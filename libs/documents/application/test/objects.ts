@@ -8,7 +8,7 @@ export const createShipmentId = (letter: string) => `shp_${createToken(letter)}`
 /** Returns the id of an object of that shipment. */
 export const createObjectId = (letter: string, name: string) => `${createToken(letter)}-${name.padEnd(26, 'x')}`;
 
-async function* yieldBytes(bytes: string) {
+async function* yieldTextBytes(bytes: string) {
   yield Buffer.from(bytes);
 }
 
@@ -19,13 +19,13 @@ export class StoredObjects {
     private readonly folder: string,
   ) {}
 
-  static async open(folder: string): Promise<StoredObjects> {
+  static async openStoredObjects(folder: string): Promise<StoredObjects> {
     const objects = join(folder, 'objects');
-    return new StoredObjects(await FileObjectStore.open(objects), objects);
+    return new StoredObjects(await FileObjectStore.openFileObjectStore(objects), objects);
   }
 
   async putObject(id: string, at: Date): Promise<string> {
-    await this.store.put(id, yieldBytes(id));
+    await this.store.putObject(id, yieldTextBytes(id));
     await this.setTime(id, at);
     return id;
   }

@@ -9,10 +9,13 @@ import { createShipmentId } from './objects.ts';
  * to: two of three. Some are empty or too large. Arguments: folder of the objects, file.
  */
 const [folder = '', file = ''] = process.argv.slice(2);
-const documentBytes = new DocumentBytes({ objects: await FileObjectStore.open(folder), metrics: noMetrics });
+const documentBytes = new DocumentBytes({
+  objects: await FileObjectStore.openFileObjectStore(folder),
+  metrics: noMetrics,
+});
 const outputFile = openSync(file, 'a');
 
-async function* createByteSource(letter: string, pieces: number) {
+async function* createRepeatedLetterSource(letter: string, pieces: number) {
   for (let at = 0; at < pieces; at += 1) yield Buffer.from(`${letter} `.repeat(20_000));
 }
 
@@ -20,7 +23,7 @@ async function storeObjectsForever(letter: string): Promise<void> {
   for (let n = 1; ; n += 1) {
     const bytes = {
       shipmentId: createShipmentId(letter),
-      source: createByteSource(letter, n % 11),
+      source: createRepeatedLetterSource(letter, n % 11),
       limitBytes: 8 * 40_000,
     };
     const object = await documentBytes.storeBytes(bytes).catch(() => undefined);

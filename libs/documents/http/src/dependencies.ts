@@ -13,7 +13,7 @@ export interface DocumentsHttpDependencies extends HttpDependencies {
   /** Read models for the list of documents, with their progress. */
   readonly readModels: ShipmentsHttpDependencies['readModels'];
   /** The bytes of documents. */
-  readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;
+  readonly objects: Pick<ObjectStore, 'putObject' | 'getObject' | 'deleteObject'>;
   /** The limit of the bytes of each workspace's documents. */
   readonly storageQuota: StorageQuota;
 }

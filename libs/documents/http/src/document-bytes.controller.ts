@@ -11,10 +11,10 @@ import {
 import {
   getCommandIdentity,
   FILE_BODY_KIND,
-  readBodyPieces,
+  readBodyChunks,
   matchesEtag,
   createNotFoundError,
-  Operation,
+  PublicRoute,
   ErrorResponse,
   RequestError,
   type RouteBody,
@@ -27,7 +27,7 @@ import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DOCUMENT_IDS, type DocumentIds, DocumentReader } from './document-reader.ts';
 import { type ByteRange, DocumentStorage } from './document-storage.ts';
 import { UploadTokenDto } from './document.resource.ts';
-import { COMMAND_ALLOWANCE_MS } from './receive-forms.ts';
+import { RESERVATION_TIME_FOR_COMMAND_MS } from './receive-forms.ts';
 import { type UploadGrant, UploadThrottle } from './upload-urls.ts';
 
 /** Milliseconds after which a client that reads nothing is disconnected. */
@@ -55,7 +55,7 @@ export class DocumentBytesController {
   ) {}
 
   @Get('download')
-  @Operation('downloadDocument', {
+  @PublicRoute('downloadDocument', {
     summary: 'Download the file of a document',
     description:
       'Sends the file as an attachment with its name, which gets the extension of the content type if it has another one. A Range header can request one range; with several ranges the whole file is sent. The ETag identifies the content, which never changes. If the stored file turns out to be damaged, the connection ends before the last bytes.',
@@ -95,13 +95,13 @@ export class DocumentBytesController {
     const { shipment_id, checksum_sha256 } = document;
     request.resourceIds = { shipment_id, document_id };
     const etag = `"${checksum_sha256}"`;
-    if (!isDocumentPresent(document) || object_id === null) throw noBytesError(document);
-    if (clientHasCurrentVersion(request, etag)) {
+    if (!isDocumentPresent(document) || object_id === null) throw createNoStoredBytesError(document);
+    if (hasClientCurrentVersion(request, etag)) {
       reply.code(304).header('ETag', etag).send();
       return;
     }
-    const range = readRange(request, etag, document.size_bytes);
-    const headers = createHeaders(document, range);
+    const range = readRequestedRange(request, etag, document.size_bytes);
+    const headers = createDownloadHeaders(document, range);
     if (request.method === 'HEAD') {
       // Send an empty stream for HEAD: with another payload, the framework would change `Content-Length`.
       reply.headers(headers).send(Readable.from([]));
@@ -110,12 +110,12 @@ export class DocumentBytesController {
     const bytes = await this.storage.openFile(request, { document, object_id }, range);
     if (bytes === undefined) throw await this.createMissingBytesError(request, document_id);
     reply.code(range === undefined ? 200 : 206).headers(headers);
-    sendBytes(reply, bytes);
+    sendDocumentBytes(reply, bytes);
   }
 
   @Put('content')
   @HttpCode(204)
-  @Operation('putDocumentContent', {
+  @PublicRoute('putDocumentContent', {
     summary: 'Upload the file of a document',
     description:
       'Send the request to the `upload.url` of the response, unchanged: its token replaces other credentials. A repeated upload replaces the earlier file. Afterwards, call `POST /v1/documents/{id}/complete`.',
@@ -137,25 +137,25 @@ export class DocumentBytesController {
   @ErrorResponse(503, 'A database or message broker is unavailable or at its limit; see Retry-After.')
   @ErrorResponse(507, 'The service has no disk space left for documents; see Retry-After.')
   async uploadFile(@Param('id', DOCUMENT_IDS) ids: DocumentIds, @Req() request: FastifyRequest): Promise<void> {
-    const grant = requireGrant(request);
+    const grant = requireUploadGrant(request);
     request.resourceIds = { ...ids, workspace_id: grant.workspace_id };
     await this.throttle.countUpload(ids.document_id);
     const { workspace_id, environment, actor } = grant;
     const scope = { workspace_id, environment };
     const found = await this.shipments.getDocument({ ...scope, document_id: ids.document_id });
-    requirePending(found);
+    requirePendingDocument(found);
     const former = found.received_object_id;
     // Ignore an upload with the same bytes, if the stored object still exists.
     const kept_object_id = former !== null && (await this.storage.hasObject(former)) ? former : null;
     const { content_type: contentType, file_name: fileName, size_bytes } = found.document;
-    const maxMs = UPLOAD_TIME_LIMITS.overallMs + COMMAND_ALLOWANCE_MS;
+    const maxMs = UPLOAD_TIME_LIMITS.overallMs + RESERVATION_TIME_FOR_COMMAND_MS;
     const reservation = await this.storage.reserveCopy(workspace_id, ids.document_id, size_bytes, maxMs);
     try {
       const object = await this.storage.storeFile(request, {
         shipmentId: ids.shipment_id,
-        source: readBodyPieces(request, UPLOAD_TIME_LIMITS),
+        source: readBodyChunks(request, UPLOAD_TIME_LIMITS),
         limitBytes: grant.size_bytes,
-        ...readDeclaredBytes(request),
+        ...readDeclaredContentLength(request),
         hint: { contentType, fileName },
       });
       const { traceparent, id: request_id } = request;
@@ -166,7 +166,7 @@ export class DocumentBytesController {
       const unneeded = answer.outcome === 'unchanged' ? object.id : former;
       if (unneeded !== null) await this.storage.destroyObject(request, unneeded);
     } finally {
-      await reservation.release();
+      await reservation.releaseReservation();
     }
   }
 
@@ -176,23 +176,23 @@ export class DocumentBytesController {
    */
   private async createMissingBytesError(request: FastifyRequest, documentId: string): Promise<Error> {
     const { document, object_id } = await this.documents.readCurrentDocument(request, documentId);
-    if (!isDocumentPresent(document)) return noBytesError(document);
+    if (!isDocumentPresent(document)) return createNoStoredBytesError(document);
     this.storage.reportMissing(request, object_id);
     return new RequestError('document_not_uploaded', 'The file of the document is not stored here.');
   }
 }
 
-function noBytesError({ status }: DocumentRecord): RequestError {
+function createNoStoredBytesError({ status }: DocumentRecord): RequestError {
   return new RequestError('document_not_uploaded', `The document is ${status}, so it has no file to download.`);
 }
 
-function clientHasCurrentVersion({ headers }: FastifyRequest, etag: string): boolean {
+function hasClientCurrentVersion({ headers }: FastifyRequest, etag: string): boolean {
   const known = headers['if-none-match'];
   return known !== undefined && matchesEtag(known, etag);
 }
 
 /** @throws RequestError `range_not_satisfiable` */
-function readRange({ method, headers }: FastifyRequest, etag: string, size: number): ByteRange | undefined {
+function readRequestedRange({ method, headers }: FastifyRequest, etag: string, size: number): ByteRange | undefined {
   const { range, 'if-range': ifRange } = headers;
   // Ignore a range whose condition is a weak tag or a date, because neither identifies the content.
   if (method !== 'GET' || range === undefined || (ifRange !== undefined && ifRange !== etag)) return undefined;
@@ -211,7 +211,10 @@ const CONTENT_HEADERS = [
   'Accept-Ranges',
 ];
 
-function createHeaders(document: DocumentRecord, range: ByteRange | undefined): Readonly<Record<string, string>> {
+function createDownloadHeaders(
+  document: DocumentRecord,
+  range: ByteRange | undefined,
+): Readonly<Record<string, string>> {
   const { content_type, size_bytes, checksum_sha256 } = document;
   const name = createDownloadName(document);
   const { start, end } = range ?? { start: 0, end: size_bytes };
@@ -241,7 +244,7 @@ function removeContentHeaders(reply: FastifyReply): void {
  * Sends the bytes. The framework closes the source if the client disconnects. If the source fails, the framework sends
  * the error, or closes the connection if the response has started.
  */
-function sendBytes(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): void {
+function sendDocumentBytes(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): void {
   reply.raw.setTimeout(MAX_READ_PAUSE_MS, () => reply.raw.destroy());
   const guarded = async function* () {
     try {
@@ -254,7 +257,7 @@ function sendBytes(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): void 
   reply.send(Readable.from(guarded(), { objectMode: false }));
 }
 
-function requireGrant({ upload }: FastifyRequest): UploadGrant {
+function requireUploadGrant({ upload }: FastifyRequest): UploadGrant {
   if (upload === null) throw new Error('The upload token of this request was not checked.');
   return upload;
 }
@@ -263,14 +266,14 @@ function requireGrant({ upload }: FastifyRequest): UploadGrant {
  * Checks that the document waits for a file. Called before any byte is stored. @throws RequestError
  * `document_not_pending`
  */
-function requirePending(found: FoundDocument | undefined): asserts found is FoundDocument {
+function requirePendingDocument(found: FoundDocument | undefined): asserts found is FoundDocument {
   if (found === undefined) throw createNotFoundError('document');
   const { status } = found.document;
   if (status === 'pending_upload') return;
   throw new RequestError('document_not_pending', `The document is ${status} and does not accept uploads.`);
 }
 
-function readDeclaredBytes({ headers }: FastifyRequest): { readonly declaredBytes?: number } {
+function readDeclaredContentLength({ headers }: FastifyRequest): { readonly declaredBytes?: number } {
   const length = headers['content-length'];
   return length === undefined ? {} : { declaredBytes: Number(length) };
 }

@@ -4,7 +4,7 @@ import {
   createNotFoundError,
   type PageContent,
   ReadYourWrites,
-  getScope,
+  getRequestScope,
   SETTINGS_TOKEN,
   type WrittenResource,
 } from '@tracking/http';
@@ -50,7 +50,7 @@ export class DocumentReader {
    */
   async readCurrentDocument(request: FastifyRequest, document_id: string): Promise<FoundDocument> {
     this.readYourWrites.checkToken(request);
-    const found = await this.shipments.getDocument({ ...getScope(request), document_id });
+    const found = await this.shipments.getDocument({ ...getRequestScope(request), document_id });
     if (found === undefined) throw createNotFoundError('document');
     return found;
   }
@@ -63,7 +63,7 @@ export class DocumentReader {
     const expected = this.readYourWrites.readExpectedPosition(request);
     const isShown = await this.readYourWrites.hasReachedPosition('documents', expected);
     const row = isShown
-      ? await this.readModels.queries.documents.getDocument(getScope(request), documentId)
+      ? await this.readModels.queries.documents.getDocument(getRequestScope(request), documentId)
       : undefined;
     return row ?? this.readCurrentDocument(request, documentId);
   }
@@ -75,7 +75,11 @@ export class DocumentReader {
     page: { readonly limit: number; readonly after?: SortValues | undefined },
   ): Promise<PageContent<ShipmentDocument>> {
     await this.readYourWrites.waitForList('documents', request);
-    const { items, next } = await this.readModels.queries.documents.listDocuments(getScope(request), shipmentId, page);
+    const { items, next } = await this.readModels.queries.documents.listDocuments(
+      getRequestScope(request),
+      shipmentId,
+      page,
+    );
     return { items: items.map((document) => this.toResource(document)), next };
   }
 

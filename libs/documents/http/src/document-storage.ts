@@ -12,10 +12,10 @@ import {
   type StorageUsage,
   UnsupportedDocumentType,
 } from '@tracking/documents';
-import { RequestError, requestFields, formatSize } from '@tracking/http';
+import { RequestError, createRequestLogFields, formatSize } from '@tracking/http';
 import {
   type Counter,
-  isKnownWithoutEffect,
+  isErrorWithoutEffect,
   type Logger,
   type Metrics,
   type ObjectStore,
@@ -25,7 +25,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 
 interface StorageDependencies {
-  readonly objects: Pick<ObjectStore, 'put' | 'get' | 'delete'>;
+  readonly objects: Pick<ObjectStore, 'putObject' | 'getObject' | 'deleteObject'>;
   readonly quota: StorageQuota;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -59,7 +59,7 @@ export interface ByteRange {
 type Damage = 'size' | 'checksum';
 
 /** Maximum number of damaged files that a process remembers. It forgets the oldest first. */
-const MAX_KNOWN_DAMAGED = 10_000;
+const MAX_REMEMBERED_DAMAGED_FILES = 10_000;
 
 /** Stores and reads the bytes of documents. Destroys the bytes of a request that fails. */
 export class DocumentStorage {
@@ -89,7 +89,7 @@ export class DocumentStorage {
     range?: ByteRange,
   ): Promise<AsyncIterable<Uint8Array> | undefined> {
     const { document, object_id } = stored;
-    const content = await this.parts.objects.get(object_id, range);
+    const content = await this.parts.objects.getObject(object_id, range);
     if (content === undefined) return undefined;
     if (content.sizeBytes !== document.size_bytes) throw this.createDamagedError(request, stored, 'size');
     if (this.damaged.has(object_id)) await this.verifyFile(request, stored);
@@ -101,11 +101,11 @@ export class DocumentStorage {
    * @throws RequestError `document_damaged`; Unavailable
    */
   private async verifyFile(request: FastifyRequest, stored: StoredDocument): Promise<void> {
-    const whole = await this.parts.objects.get(stored.object_id);
+    const whole = await this.parts.objects.getObject(stored.object_id);
     const bytes = this.readVerifiedBytes(request, stored, whole?.bytes ?? []);
     while ((await bytes.next()).done !== true) continue;
     this.damaged.delete(stored.object_id);
-    this.parts.logger.info(toLogFields(request, stored), 'file of a document is no longer damaged');
+    this.parts.logger.info(createDocumentLogFields(request, stored), 'file of a document is no longer damaged');
   }
 
   /** Yields the bytes of the source, the last ones only after the length and the checksum are verified. */
@@ -139,10 +139,10 @@ export class DocumentStorage {
   private createDamagedError(request: FastifyRequest, stored: StoredDocument, why: Damage): RequestError {
     if (!this.damaged.has(stored.object_id)) {
       const [oldest] = this.damaged;
-      if (oldest !== undefined && this.damaged.size >= MAX_KNOWN_DAMAGED) this.damaged.delete(oldest);
+      if (oldest !== undefined && this.damaged.size >= MAX_REMEMBERED_DAMAGED_FILES) this.damaged.delete(oldest);
       this.damaged.add(stored.object_id);
       this.damagedFiles.add(1, { why });
-      this.parts.logger.error({ ...toLogFields(request, stored), why }, 'file of a document is damaged');
+      this.parts.logger.error({ ...createDocumentLogFields(request, stored), why }, 'file of a document is damaged');
     }
     return new RequestError('document_damaged', 'The stored file of the document is damaged.');
   }
@@ -156,10 +156,10 @@ export class DocumentStorage {
       return await this.bytes.storeBytes(bytes);
     } catch (error) {
       if (error instanceof StorageFull) {
-        const fields = { ...requestFields(request), free_bytes: error.freeBytes };
+        const fields = { ...createRequestLogFields(request), free_bytes: error.freeBytes };
         this.parts.logger.warn(fields, 'disk has no room for documents beyond DISK_RESERVE; upload refused');
       }
-      throw asRequestError(error);
+      throw convertToRequestError(error);
     }
   }
 
@@ -198,7 +198,7 @@ export class DocumentStorage {
         throw isNew ? refusal : error;
       });
     }
-    return reservation.runCommand(() => command({}), provesNothingWritten);
+    return reservation.runCommand(() => command({}), isKnownWithoutWrite);
   }
 
   private async convertQuotaRefusal<T>(reserving: Promise<T>): Promise<T> {
@@ -206,13 +206,13 @@ export class DocumentStorage {
       return await reserving;
     } catch (error) {
       this.bytes.countRefusal(error);
-      throw asRequestError(error);
+      throw convertToRequestError(error);
     }
   }
 
   /** Returns true if the object exists, without reading it. @throws Unavailable */
   async hasObject(objectId: string): Promise<boolean> {
-    return (await this.parts.objects.get(objectId)) !== undefined;
+    return (await this.parts.objects.getObject(objectId)) !== undefined;
   }
 
   /** Destroys the object if the command was refused. If the command may have run, the sweep of orphans decides later. */
@@ -220,28 +220,28 @@ export class DocumentStorage {
     try {
       return await command();
     } catch (error) {
-      if (provesNothingWritten(error)) await this.destroyObject(request, objectId);
+      if (isKnownWithoutWrite(error)) await this.destroyObject(request, objectId);
       throw error;
     }
   }
 
   /** Logs that the bytes of a document are missing. */
   reportMissing(request: FastifyRequest, objectId: string | null): void {
-    const fields = { ...requestFields(request), object_id: objectId };
+    const fields = { ...createRequestLogFields(request), object_id: objectId };
     this.parts.logger.error(fields, 'file of a document is missing in the object store');
   }
 
   /** Destroys an object. If that fails, the sweep of orphans deletes the object later. */
   async destroyObject(request: FastifyRequest, objectId: string): Promise<void> {
-    await this.parts.objects.delete(objectId).catch((error: unknown) => {
-      const fields = { ...requestFields(request), object_id: objectId, error: String(error) };
+    await this.parts.objects.deleteObject(objectId).catch((error: unknown) => {
+      const fields = { ...createRequestLogFields(request), object_id: objectId, error: String(error) };
       this.parts.logger.warn(fields, 'could not delete an uploaded file; a later sweep deletes the file');
     });
   }
 }
 
-function toLogFields(request: FastifyRequest, { document, object_id }: StoredDocument): object {
-  return { ...requestFields(request), document_id: document.id, object_id };
+function createDocumentLogFields(request: FastifyRequest, { document, object_id }: StoredDocument): object {
+  return { ...createRequestLogFields(request), document_id: document.id, object_id };
 }
 
 /** The file of a form after its bytes are stored and checked. */
@@ -259,11 +259,11 @@ export class ReceivedFile {
 }
 
 /** Returns true if the error proves that nothing was written. */
-function provesNothingWritten(error: unknown): boolean {
-  return error instanceof DomainError || error instanceof RequestError || isKnownWithoutEffect(error);
+function isKnownWithoutWrite(error: unknown): boolean {
+  return error instanceof DomainError || error instanceof RequestError || isErrorWithoutEffect(error);
 }
 
-function asRequestError(error: unknown): unknown {
+function convertToRequestError(error: unknown): unknown {
   if (error instanceof DocumentTooLarge) {
     return new RequestError('body_too_large', `The file is larger than ${formatSize(error.limitBytes)}.`);
   }

@@ -2,15 +2,15 @@ import { applyDecorators, Controller, Delete, Get, HttpCode, Inject, Param, Post
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Scope, ShipmentDocument, Warning } from '@tracking/contracts';
 import {
-  Audited,
+  RecordInAuditLog,
   BodyPipe,
   CurrentCommand,
   formatEtag,
   NO_BODY_PIPE,
-  Operation,
+  PublicRoute,
   type ReadBody,
   ErrorResponse,
-  SentBody,
+  RequestBody,
   reportChange,
   WriteResponder,
   type WriteResponse,
@@ -41,7 +41,7 @@ export class DocumentController {
   ) {}
 
   @Get()
-  @Operation('getDocument', {
+  @PublicRoute('getDocument', {
     summary: 'Get a document',
     description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
@@ -61,7 +61,7 @@ export class DocumentController {
 
   @Post('complete')
   @HttpCode(200)
-  @Operation('completeUpload', {
+  @PublicRoute('completeUpload', {
     summary: 'Complete an upload',
     description: `The uploaded file must have the announced size and checksum; otherwise the document stays pending and the file can be uploaded again. ${SHIPMENT_ETAG_DESCRIPTION}`,
     conditional: 'write',
@@ -74,7 +74,7 @@ export class DocumentController {
   })
   @ErrorResponse(409, 'The file was not uploaded or is lost, or the document no longer accepts uploads.')
   async completeUpload(
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -86,7 +86,7 @@ export class DocumentController {
 
   @Post('approve')
   @HttpCode(200)
-  @Operation('approveDocument', {
+  @PublicRoute('approveDocument', {
     summary: 'Approve a document',
     description: `The first review decision is final. ${SHIPMENT_ETAG_DESCRIPTION}`,
     conditional: 'write',
@@ -99,7 +99,7 @@ export class DocumentController {
   })
   @ErrorResponse(409, 'The document is rejected, or has no file.')
   async approveDocument(
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -110,7 +110,7 @@ export class DocumentController {
 
   @Post('reject')
   @HttpCode(200)
-  @Operation('rejectDocument', {
+  @PublicRoute('rejectDocument', {
     summary: 'Reject a document',
     description: `The first review decision is final. To replace the document, upload another one with \`replaces_document_id\`. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: RejectDocumentDto,
@@ -124,7 +124,7 @@ export class DocumentController {
   })
   @ErrorResponse(409, 'The document is approved, or has no file.')
   async rejectDocument(
-    @SentBody(new BodyPipe(RejectDocumentDto, DocumentWrittenResource)) sent: ReadBody<RejectDocumentDto>,
+    @RequestBody(new BodyPipe(RejectDocumentDto, DocumentWrittenResource)) sent: ReadBody<RejectDocumentDto>,
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -134,7 +134,7 @@ export class DocumentController {
   }
 
   @Delete()
-  @Operation('deleteDocument', {
+  @PublicRoute('deleteDocument', {
     summary: 'Delete a document',
     description: SHIPMENT_ETAG_DESCRIPTION,
     conditional: 'write',
@@ -146,9 +146,9 @@ export class DocumentController {
     description: 'The document, even if it was deleted before. Its file is destroyed, and its data stay.',
     type: DocumentWrittenResource,
   })
-  @Audited('document.deleted')
+  @RecordInAuditLog('document.deleted')
   async deleteDocument(
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @Param('id', DOCUMENT_IDS) ids: DocumentIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -1,4 +1,4 @@
-import { fileName, normaliseFileName } from './document.resource.ts';
+import { checkFileName, normaliseFileName } from './document.resource.ts';
 
 it.each([
   ['invoice.pdf', 'invoice.pdf'],
@@ -12,7 +12,7 @@ it.each([
   ['a\u200e\u200f\u061cb.pdf', 'a\u200e\u200f\u061cb.pdf'],
 ])('stores %j as %j', (given, kept) => {
   expect(normaliseFileName(given)).toBe(kept);
-  expect(fileName(kept, 'file')).toEqual([]);
+  expect(checkFileName(kept, 'file')).toEqual([]);
 });
 
 it.each([
@@ -28,9 +28,9 @@ it.each([
   ['x'.repeat(256), 'too_long'],
   [undefined, 'invalid_type'],
 ])('refuses %j', (given, code) => {
-  expect(fileName(normaliseFileName(given), 'file')).toEqual([expect.objectContaining({ param: 'file', code })]);
+  expect(checkFileName(normaliseFileName(given), 'file')).toEqual([expect.objectContaining({ param: 'file', code })]);
 });
 
 it('allows 255 characters, whatever their size in bytes', () => {
-  expect(fileName('🚢'.repeat(255), 'file')).toEqual([]);
+  expect(checkFileName('🚢'.repeat(255), 'file')).toEqual([]);
 });

@@ -13,21 +13,21 @@ import {
   createFieldError,
   CheckedField,
   type FieldCheck,
-  Id,
-  createCanonicalConversion,
-  InputType,
-  OneOf,
-  checkOneOf,
-  PageType,
-  QueryText,
+  IdField,
+  createEnumConversion,
+  DeriveRequestClass,
+  EnumField,
+  checkEnumValue,
+  DerivePageClass,
+  TextQueryField,
   Resource,
-  Text,
+  TextField,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
 import { ReceivedFile } from './document-storage.ts';
 
-const toCanonicalMediaType = createCanonicalConversion(DOCUMENT_CONTENT_TYPES);
+const toCanonicalMediaType = createEnumConversion(DOCUMENT_CONTENT_TYPES);
 
 /** Drops the parameters of a media type. */
 const normaliseMediaType = (value: unknown): unknown =>
@@ -65,7 +65,7 @@ export function normaliseFileName(value: unknown): unknown {
 }
 
 /** Checks a normalised name: any script, but safe in a folder and in a header. */
-export const fileName: FieldCheck = (value, param): readonly FieldError[] => {
+export const checkFileName: FieldCheck = (value, param): readonly FieldError[] => {
   if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
   if (value === '' || value === '.' || value === '..')
     return createFieldError(param, 'invalid_value', 'Must be a file name.');
@@ -84,7 +84,7 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
   readonly id!: string;
   @ApiProperty({ description: 'Id of the shipment.' })
   readonly shipment_id!: string;
-  @OneOf(DOCUMENT_TYPES, { description: 'Type of the document.', example: 'commercial_invoice' })
+  @EnumField(DOCUMENT_TYPES, { description: 'Type of the document.', example: 'commercial_invoice' })
   readonly type!: wire.DocumentType;
   @ApiProperty({
     description:
@@ -93,14 +93,14 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
   })
   readonly status!: wire.DocumentStatus;
   @CheckedField(
-    fileName,
+    checkFileName,
     { description: 'File name, in any script. A leading path is removed.', example: 'invoice-4711.pdf' },
     { type: String, minLength: 1, maxLength: MAX_FILE_NAME_CHARS },
     { normalise: normaliseFileName },
   )
   readonly file_name!: string;
   @CheckedField(
-    checkOneOf(DOCUMENT_CONTENT_TYPES),
+    checkEnumValue(DOCUMENT_CONTENT_TYPES),
     { description: 'Media type of the file, determined from its content.', example: 'application/pdf' },
     { type: String, enum: [...DOCUMENT_CONTENT_TYPES] },
     { normalise: normaliseMediaType },
@@ -142,7 +142,7 @@ export class DocumentResource extends Resource implements wire.ShipmentDocument 
   readonly reviewed_at!: string | null;
   @ApiProperty({ type: String, nullable: true, description: 'Reason for the rejection.' })
   readonly rejection_reason!: string | null;
-  @Id('doc', {
+  @IdField('doc', {
     description: 'Document of the shipment that this one replaces once its file is complete.',
     nullable: true,
   })
@@ -168,7 +168,7 @@ const checkReceivedFile: FieldCheck = (value, param) =>
     : createFieldError(param, 'invalid_type', 'Must be a file: a part with a filename.');
 
 @ApiSchema({ name: 'DocumentForm' })
-export class AddDocumentDto extends InputType(DocumentResource, {
+export class AddDocumentDto extends DeriveRequestClass(DocumentResource, {
   required: ['type'],
   optional: ['replaces_document_id'],
 }) {
@@ -181,14 +181,14 @@ export class AddDocumentDto extends InputType(DocumentResource, {
 }
 
 @ApiSchema({ name: 'DocumentUploadFields' })
-export class RequestUploadDto extends InputType(DocumentResource, {
+export class RequestUploadDto extends DeriveRequestClass(DocumentResource, {
   required: ['type', 'file_name', 'content_type', 'size_bytes', 'checksum_sha256'],
   optional: ['replaces_document_id'],
 }) {}
 
 @ApiSchema({ name: 'DocumentRejection' })
 export class RejectDocumentDto {
-  @Text({
+  @TextField({
     description: 'Reason for the rejection, for the person who uploads a better document.',
     example: 'Page 2 is missing.',
   })
@@ -197,7 +197,7 @@ export class RejectDocumentDto {
 
 /** The query of an upload's URL. */
 export class UploadTokenDto {
-  @QueryText({ description: 'Token in the upload URL, unchanged.' })
+  @TextQueryField({ description: 'Token in the upload URL, unchanged.' })
   readonly token?: string;
 }
 
@@ -231,7 +231,7 @@ export class DocumentUploadResource extends DocumentWrittenResource {
 }
 
 @ApiSchema({ name: 'DocumentPage' })
-export class DocumentPageResource extends PageType(
+export class DocumentPageResource extends DerivePageClass(
   DocumentResource,
   'The documents of this page.',
   'Cursor of the next page: send it as `cursor`.',

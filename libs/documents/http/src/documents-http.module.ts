@@ -1,13 +1,13 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type FeatureHooks, TokenSealer } from '@tracking/http';
-import { createShipmentReading, SHIPMENTS_TOKEN } from '@tracking/shipments-http';
+import { createShipmentReadProviders, SHIPMENTS_TOKEN } from '@tracking/shipments-http';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { DocumentBytesController } from './document-bytes.controller.ts';
 import { DocumentReader } from './document-reader.ts';
 import { DocumentStorage } from './document-storage.ts';
 import { DocumentController } from './document.controller.ts';
 import { DOCUMENTS_DOCS } from './documents-docs.ts';
-import { receiveForms } from './receive-forms.ts';
+import { registerDocumentForms } from './receive-forms.ts';
 import { ShipmentDocumentsController } from './shipment-documents.controller.ts';
 import { StorageController } from './storage.controller.ts';
 import { UploadThrottle, UploadUrls } from './upload-urls.ts';
@@ -19,7 +19,7 @@ export class DocumentsHttpModule {
 
   static readonly hooks: FeatureHooks = {
     afterAdmission: (server, app) => app.get(UploadUrls).addTokenCheck(server),
-    afterBody: (server, app) => receiveForms(server, app.get(SHIPMENTS_TOKEN), app.get(DocumentStorage)),
+    afterBody: (server, app) => registerDocumentForms(server, app.get(SHIPMENTS_TOKEN), app.get(DocumentStorage)),
   };
 
   static withDependencies(dependencies: DocumentsHttpDependencies): DynamicModule {
@@ -28,7 +28,7 @@ export class DocumentsHttpModule {
       module: DocumentsHttpModule,
       controllers: [ShipmentDocumentsController, DocumentController, DocumentBytesController, StorageController],
       providers: [
-        ...createShipmentReading(dependencies),
+        ...createShipmentReadProviders(dependencies),
         {
           provide: DocumentStorage,
           useFactory: () => new DocumentStorage({ objects, quota: storageQuota, logger, metrics }),

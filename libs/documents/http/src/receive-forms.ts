@@ -7,19 +7,19 @@ import {
   createNotFoundError,
   readForm,
   type RouteBody,
-  getScope,
+  getRequestScope,
 } from '@tracking/http';
 import { parseShipmentId } from '@tracking/shipments';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { DocumentsHttpDependencies } from './dependencies.ts';
 import { type DocumentStorage, ReceivedFile } from './document-storage.ts';
-import { fileName, normaliseFileName } from './document.resource.ts';
+import { checkFileName, normaliseFileName } from './document.resource.ts';
 
 const FORM_TIME_LIMITS = { idleMs: 30_000, overallMs: 10 * 60_000 };
 const FILE_FIELD_NAME = 'file';
 
 /** Milliseconds that a reservation outlasts the longest upload. The command that stores the document runs meanwhile. */
-export const COMMAND_ALLOWANCE_MS = 60_000;
+export const RESERVATION_TIME_FOR_COMMAND_MS = 60_000;
 
 /** Body kind of a form with a document. The limit is the limit of the file, plus room for the other fields. */
 export const DOCUMENT_FORM: RouteBody = {
@@ -39,7 +39,7 @@ declare module 'fastify' {
  * Reads forms before anything depends on them, such as an `Idempotency-Key`, which compares requests. Stores the file
  * and puts a {@link ReceivedFile} in its place. If no command uses the file, its object is deleted before the response.
  */
-export function receiveForms(
+export function registerDocumentForms(
   fastify: FastifyInstance,
   shipments: Pick<DocumentsHttpDependencies['shipments'], 'getShipment'>,
   storage: DocumentStorage,
@@ -48,7 +48,7 @@ export function receiveForms(
   fastify.decorateRequest('storageReservation', null);
   fastify.addHook('preValidation', (request, _reply, done) => {
     if (request.routeOptions.config.body?.kind !== FORM_BODY_KIND) done();
-    else receiveForm(request, shipments, storage).then(() => done(), done);
+    else receiveDocumentForm(request, shipments, storage).then(() => done(), done);
   });
   fastify.addHook('onSend', (request, _reply, payload, done) => {
     const { unnamedObject: object, storageReservation: reservation } = request;
@@ -57,22 +57,26 @@ export function receiveForms(
     if (object === null && reservation === null) done(null, payload);
     else {
       const destroyed = object === null ? undefined : storage.destroyObject(request, object);
-      void Promise.all([destroyed, reservation?.release()]).then(() => done(null, payload));
+      void Promise.all([destroyed, reservation?.releaseReservation()]).then(() => done(null, payload));
     }
   });
 }
 
-async function receiveForm(
+async function receiveDocumentForm(
   request: FastifyRequest,
   shipments: Pick<DocumentsHttpDependencies['shipments'], 'getShipment'>,
   storage: DocumentStorage,
 ): Promise<void> {
   const shipmentId = parseShipmentId((request.params as { readonly id: string }).id);
-  const scope = getScope(request);
+  const scope = getRequestScope(request);
   const found = shipmentId && (await shipments.getShipment({ ...scope, shipment_id: shipmentId }));
   if (!found) throw createNotFoundError('shipment');
-  const maxMs = FORM_TIME_LIMITS.overallMs + COMMAND_ALLOWANCE_MS;
-  request.storageReservation = await storage.reserveBytes(scope.workspace_id, computeMinFileBytes(request), maxMs);
+  const maxMs = FORM_TIME_LIMITS.overallMs + RESERVATION_TIME_FOR_COMMAND_MS;
+  request.storageReservation = await storage.reserveBytes(
+    scope.workspace_id,
+    computeMinFileBytesOfForm(request),
+    maxMs,
+  );
   const take = (file: FormFile) => storeFile(request, found.record.id, file, storage);
   request.body = await readForm(request, { fileField: FILE_FIELD_NAME, time: FORM_TIME_LIMITS, take });
 }
@@ -84,7 +88,7 @@ async function storeFile(
   storage: DocumentStorage,
 ): Promise<ReceivedFile> {
   const kept = normaliseFileName(name);
-  const faults = fileName(kept, FILE_FIELD_NAME);
+  const faults = checkFileName(kept, FILE_FIELD_NAME);
   if (faults.length > 0) throw createInvalidRequestError(faults);
   const hint = { contentType: mediaType ?? null, fileName: String(kept) };
   const object = await storage.storeFile(request, {
@@ -102,7 +106,7 @@ async function storeFile(
  * Returns 0 for a request without `Content-Length`, and for a request with an `Idempotency-Key`: only its complete body
  * shows whether it repeats an earlier one.
  */
-function computeMinFileBytes({ headers }: FastifyRequest): number {
+function computeMinFileBytesOfForm({ headers }: FastifyRequest): number {
   const { 'content-length': length, 'idempotency-key': key } = headers;
   return length === undefined || key !== undefined ? 0 : Math.max(0, Number(length) - BYTES_PER_MIB);
 }

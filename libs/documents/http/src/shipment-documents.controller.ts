@@ -5,15 +5,15 @@ import type { StorageReservation } from '@tracking/documents';
 import {
   BodyPipe,
   CurrentCommand,
-  CurrentScope,
+  ScopeOfRequest,
   Cursors,
-  Operation,
-  readPage,
+  PublicRoute,
+  readListPage,
   PageDto,
   type ReadBody,
   ErrorResponse,
   RequestError,
-  SentBody,
+  RequestBody,
   formatSize,
   WriteResponder,
   type WriteResponse,
@@ -37,7 +37,7 @@ import {
   DocumentWrittenResource,
   RequestUploadDto,
 } from './document.resource.ts';
-import { COMMAND_ALLOWANCE_MS, DOCUMENT_FORM } from './receive-forms.ts';
+import { RESERVATION_TIME_FOR_COMMAND_MS, DOCUMENT_FORM } from './receive-forms.ts';
 import { type SignedUploadUrl, UploadUrls } from './upload-urls.ts';
 
 /** The documents of a shipment. */
@@ -53,7 +53,7 @@ export class ShipmentDocumentsController {
   @Inject(Cursors) private readonly cursors!: Cursors;
 
   @Post()
-  @Operation('addDocument', {
+  @PublicRoute('addDocument', {
     summary: 'Upload a document',
     description: `A form with the file, of up to ${formatSize(DOCUMENT_LIMITS.multipartBytes)}; use an upload URL for larger files. The media type is determined from the content. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: AddDocumentDto,
@@ -65,7 +65,7 @@ export class ShipmentDocumentsController {
   @ErrorResponse(409, 'The document to replace was already replaced.')
   @ErrorResponse(507, 'The service has no disk space left for documents; see Retry-After.')
   async addDocument(
-    @SentBody(new BodyPipe(AddDocumentDto, DocumentWrittenResource)) sent: ReadBody<AddDocumentDto>,
+    @RequestBody(new BodyPipe(AddDocumentDto, DocumentWrittenResource)) sent: ReadBody<AddDocumentDto>,
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -74,7 +74,7 @@ export class ShipmentDocumentsController {
     const { type, file, replaces_document_id = null } = sent.value;
     const { fileName: file_name, object } = file;
     const about = { ...command, shipment_id, object } as const;
-    const reservation = takeReservation(request);
+    const reservation = takeOverStorageReservation(request);
     const written = await this.storage.runWithReservation(reservation, object.size_bytes, (fields) => {
       request.unnamedObject = null;
       return this.storage.destroyIfRefused(request, object.id, () =>
@@ -91,7 +91,7 @@ export class ShipmentDocumentsController {
   }
 
   @Post('uploads')
-  @Operation('requestUpload', {
+  @PublicRoute('requestUpload', {
     summary: 'Request an upload URL for a large file',
     description: `For a file of up to ${formatSize(DOCUMENT_LIMITS.presignedBytes)}: \`PUT\` the file to \`upload.url\`, which needs no key and is valid for 15 minutes, then call \`POST /v1/documents/{id}/complete\`. A document that is not complete after 24 hours expires. A repeat with the same Idempotency-Key gets the same document with a new URL. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: RequestUploadDto,
@@ -101,14 +101,14 @@ export class ShipmentDocumentsController {
   @ApiResponse({ status: 201, description: 'The document and its upload request.', type: DocumentUploadResource })
   @ErrorResponse(409, 'The document to replace was already replaced.')
   async requestUpload(
-    @SentBody(new BodyPipe(RequestUploadDto, DocumentUploadResource)) sent: ReadBody<RequestUploadDto>,
+    @RequestBody(new BodyPipe(RequestUploadDto, DocumentUploadResource)) sent: ReadBody<RequestUploadDto>,
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ShipmentDocument> & { readonly upload: SignedUploadUrl }> {
     const document = { ...sent.value, replaces_document_id: sent.value.replaces_document_id ?? null };
     requireSize(document.size_bytes);
-    const reservation = await this.storage.reserveBytes(command.workspace_id, 0, COMMAND_ALLOWANCE_MS);
+    const reservation = await this.storage.reserveBytes(command.workspace_id, 0, RESERVATION_TIME_FOR_COMMAND_MS);
     const written = await this.storage.runWithReservation(reservation, document.size_bytes, (fields) =>
       this.shipments.requestUpload({ ...command, ...fields, shipment_id, document }),
     );
@@ -123,7 +123,7 @@ export class ShipmentDocumentsController {
   }
 
   @Get()
-  @Operation('listDocuments', {
+  @PublicRoute('listDocuments', {
     summary: 'List the documents of a shipment, newest first',
     description: 'Documents in any status, including deleted ones.',
     query: PageDto,
@@ -134,11 +134,11 @@ export class ShipmentDocumentsController {
   async listDocuments(
     @Param('id') id: string,
     @Query() query: PageDto,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentDocument>> {
     const listing = { list: `documents of ${id}`, scope, filter: {}, sort: '-created_at' };
-    return readPage(query, listing, this.cursors, async (limit, after) => {
+    return readListPage(query, listing, this.cursors, async (limit, after) => {
       const { id: shipmentId } = await this.shipmentReader.getShipment(request, id);
       return this.documents.listDocuments(request, shipmentId, { limit, after });
     });
@@ -146,7 +146,7 @@ export class ShipmentDocumentsController {
 }
 
 /** Takes over the reservation for the received file, which the command then uses or releases. */
-function takeReservation(request: FastifyRequest): StorageReservation {
+function takeOverStorageReservation(request: FastifyRequest): StorageReservation {
   const { storageReservation } = request;
   if (storageReservation === null) throw new Error('no storage was reserved for the file of the form');
   request.storageReservation = null;

@@ -1,5 +1,5 @@
 import { type Actor, DOCUMENT_LIMITS, type DocumentRecord, type Scope, type Timestamp } from '@tracking/contracts';
-import { type OperationId, RequestError, type TokenSealer, requireQuota } from '@tracking/http';
+import { type OperationId, RequestError, type TokenSealer, requireRequestQuota } from '@tracking/http';
 import type { Clock, Quota } from '@tracking/ports';
 import type { FastifyInstance } from 'fastify';
 
@@ -41,7 +41,7 @@ export class UploadUrls {
     const { id, size_bytes, content_type, uploaded_by: actor } = document;
     const expires_at = new Date(this.clock().getTime() + DOCUMENT_LIMITS.uploadUrlMs).toISOString();
     const grant: UploadGrant = { workspace_id, environment, actor, size_bytes, expires_at };
-    const token = this.sealer.sealText(JSON.stringify(grant), createSealBinding(id));
+    const token = this.sealer.sealText(JSON.stringify(grant), createUploadSealBinding(id));
     const url = `${this.baseUrl}/v1/documents/${id}/content?token=${token}`;
     return { method: 'PUT', url, headers: { 'Content-Type': content_type }, expires_at };
   }
@@ -60,7 +60,8 @@ export class UploadUrls {
 
   /** @throws RequestError `invalid_upload_url`, without details of the token */
   private readGrant(documentId: string, token: unknown): UploadGrant {
-    const text = typeof token === 'string' ? this.sealer.openToken(token, createSealBinding(documentId)) : undefined;
+    const text =
+      typeof token === 'string' ? this.sealer.openToken(token, createUploadSealBinding(documentId)) : undefined;
     if (text === undefined) throw new RequestError('invalid_upload_url', 'The URL was not issued for this document.');
     const grant = JSON.parse(text) as UploadGrant;
     if (Date.parse(grant.expires_at) > this.clock().getTime()) return grant;
@@ -68,7 +69,7 @@ export class UploadUrls {
   }
 }
 
-function createSealBinding(documentId: string) {
+function createUploadSealBinding(documentId: string) {
   return { purpose: 'upload-url', binding: documentId } as const;
 }
 
@@ -85,6 +86,6 @@ export class UploadThrottle {
   /** @throws RequestError `rate_limited` */
   async countUpload(documentId: string): Promise<void> {
     const refusal = `The limit of ${MAX_UPLOADS_PER_MINUTE} uploads per minute and document is exceeded.`;
-    await requireQuota(this.quota, `upload:${documentId}`, MAX_UPLOADS_PER_MINUTE, refusal);
+    await requireRequestQuota(this.quota, `upload:${documentId}`, MAX_UPLOADS_PER_MINUTE, refusal);
   }
 }

@@ -1,10 +1,10 @@
-import { diffFields, hasChanges } from './audit-trail.ts';
+import { findChangedAuditFields, hasAuditedChanges } from './audit-trail.ts';
 
 describe('changes of an audit entry', () => {
   it('lists only the fields that differ', () => {
     const before = { id: 'usr_1', name: 'Jo', role: 'viewer', tags: ['a'], status: 'active', version: 1 };
     const after = { id: 'usr_1', name: 'Jo', role: 'admin', tags: ['a', 'b'], status: 'active', version: 2 };
-    expect(diffFields({ before, after })).toEqual({
+    expect(findChangedAuditFields({ before, after })).toEqual({
       role: { from: 'viewer', to: 'admin' },
       tags: { from: ['a'], to: ['a', 'b'] },
     });
@@ -12,11 +12,11 @@ describe('changes of an audit entry', () => {
 
   it('lists every field if the resource is created or deleted', () => {
     const key = { id: 'key_1', name: 'TMS', environment: 'live', expires_at: null, created_at: '2026-03-01' };
-    expect(diffFields({ before: null, after: key })).toEqual({
+    expect(findChangedAuditFields({ before: null, after: key })).toEqual({
       name: { from: null, to: 'TMS' },
       environment: { from: null, to: 'live' },
     });
-    expect(diffFields({ before: key, after: null })).toEqual({
+    expect(findChangedAuditFields({ before: key, after: null })).toEqual({
       name: { from: 'TMS', to: null },
       environment: { from: 'live', to: null },
     });
@@ -37,16 +37,16 @@ describe('changes of an audit entry', () => {
       headers: { 'x-token': 'hidden', authorization: 'hidden' },
       url: 'https://tms.example/hook',
     };
-    expect(diffFields({ before: null, after })).toEqual({
+    expect(findChangedAuditFields({ before: null, after })).toEqual({
       headers: { from: null, to: ['authorization', 'x-token'] },
       url: { from: null, to: 'https://tms.example/hook' },
     });
   });
 
   it('is empty if no field differs', () => {
-    expect(hasChanges({ before: { id: 'a', version: 1 }, after: { id: 'a', version: 1 } })).toBe(false);
+    expect(hasAuditedChanges({ before: { id: 'a', version: 1 }, after: { id: 'a', version: 1 } })).toBe(false);
     // A change of a secret alone.
-    expect(hasChanges({ before: { id: 'a', secret: 'x' }, after: { id: 'a', secret: 'y' } })).toBe(true);
-    expect(hasChanges({ before: null, after: { id: 'a' } })).toBe(true);
+    expect(hasAuditedChanges({ before: { id: 'a', secret: 'x' }, after: { id: 'a', secret: 'y' } })).toBe(true);
+    expect(hasAuditedChanges({ before: null, after: { id: 'a' } })).toBe(true);
   });
 });

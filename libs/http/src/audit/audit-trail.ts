@@ -10,11 +10,11 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { type Actor, type AuditedChanges, type AuditType, DomainError, type Timestamp } from '@tracking/contracts';
-import { type Logger, withUnknownOutcome } from '@tracking/ports';
+import { type Logger, convertToUnknownOutcome } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { defer, lastValueFrom, type Observable } from 'rxjs';
 import { RequestError } from '../errors/request-error.ts';
-import { getCommandIdentity, requestFields } from '../server/request.ts';
+import { getCommandIdentity, createRequestLogFields } from '../server/request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -117,13 +117,13 @@ export class AuditTrail {
       // Withdraw the audit entry only if the error proves that the change wrote nothing.
       const isRefusal =
         error instanceof DomainError || error instanceof RequestError || this.provesNothingWritten(error);
-      if (!isRefusal) throw withUnknownOutcome(error);
+      if (!isRefusal) throw convertToUnknownOutcome(error);
       await this.completeAuditEntry(request, entry, false);
       throw error;
     }
     const change = request.audited;
     // Keep the audit entry of a repeated command: an earlier attempt may have made the change.
-    await this.completeAuditEntry(request, entry, change === null || hasChanges(change) || entry.isRepeated);
+    await this.completeAuditEntry(request, entry, change === null || hasAuditedChanges(change) || entry.isRepeated);
     return answer;
   }
 
@@ -134,11 +134,11 @@ export class AuditTrail {
   private async completeAuditEntry(request: FastifyRequest, entry: OpenAuditEntry, changed: boolean): Promise<void> {
     const { audited } = request;
     const ending = changed
-      ? this.log.completeAuditEntry(entry, audited?.target_id ?? null, audited ? diffFields(audited) : {})
+      ? this.log.completeAuditEntry(entry, audited?.target_id ?? null, audited ? findChangedAuditFields(audited) : {})
       : this.log.withdrawEntry(entry);
     await ending.catch((error: unknown) =>
       this.logger.warn(
-        { ...requestFields(request), entry: entry.id, error: String(error) },
+        { ...createRequestLogFields(request), entry: entry.id, error: String(error) },
         'could not complete an audit entry; its outcome stays unknown',
       ),
     );
@@ -183,7 +183,7 @@ class AuditInterceptor implements NestInterceptor {
  * or the resource that the handler reports with `reportChange`. The entry is stored before the handler and its pipes
  * run: ADR 0023.
  */
-export function Audited(type: AuditType): MethodDecorator {
+export function RecordInAuditLog(type: AuditType): MethodDecorator {
   return applyDecorators(SetMetadata(AUDIT_TYPE_METADATA, type), UseInterceptors(AuditInterceptor));
 }
 
@@ -211,13 +211,13 @@ const UNLOGGED_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns true if any field differs. */
-export function hasChanges({ before, after }: AuditedChange): boolean {
+export function hasAuditedChanges({ before, after }: AuditedChange): boolean {
   return JSON.stringify(before) !== JSON.stringify(after);
 }
 
 /** Returns the fields that differ, without secrets. */
-export function diffFields({ before, after }: AuditedChange): AuditedChanges {
-  const [from, to] = [selectLoggableFields(before), selectLoggableFields(after)];
+export function findChangedAuditFields({ before, after }: AuditedChange): AuditedChanges {
+  const [from, to] = [selectFieldsForAuditLog(before), selectFieldsForAuditLog(after)];
   const fields = new Set([...from.keys(), ...to.keys()]);
   const differing = [...fields].filter((field) => JSON.stringify(from.get(field)) !== JSON.stringify(to.get(field)));
   return Object.fromEntries(
@@ -226,7 +226,7 @@ export function diffFields({ before, after }: AuditedChange): AuditedChanges {
 }
 
 /** Returns the fields that the audit log may hold. Null counts as absent. */
-function selectLoggableFields(content: object | null): ReadonlyMap<string, unknown> {
+function selectFieldsForAuditLog(content: object | null): ReadonlyMap<string, unknown> {
   const fields = Object.entries(content ?? {}).filter(
     ([field, value]) =>
       value !== null && value !== undefined && !UNLOGGED_FIELDS.has(field) && !SECRET_FIELD_PATTERN.test(field),

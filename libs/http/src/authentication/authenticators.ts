@@ -50,7 +50,7 @@ export class SessionAuthenticator implements Authenticator {
   async authenticateRequest(request: FastifyRequest): Promise<Principal | undefined> {
     const token = readSessionToken(request, this.cookie);
     if (token === undefined) return undefined;
-    const principal = await this.authenticateSession(token, readEnvironment(request));
+    const principal = await this.authenticateSession(token, readEnvironmentHeader(request));
     if (!principal)
       throw createUnauthenticatedError('invalid_session', 'The session is unknown or has ended: sign in again.');
     return principal;
@@ -63,7 +63,7 @@ export function readSessionToken(request: Pick<FastifyRequest, 'headers'>, cooki
 }
 
 /** Returns the environment of a session's request: the header `Environment`, `live` by default. @throws RequestError */
-export function readEnvironment({ headers }: Pick<FastifyRequest, 'headers'>): Environment {
+export function readEnvironmentHeader({ headers }: Pick<FastifyRequest, 'headers'>): Environment {
   const sent = headers['environment'];
   if (sent === undefined) return 'live';
   const known = ENVIRONMENTS.find((environment) => environment === String(sent).toLowerCase());

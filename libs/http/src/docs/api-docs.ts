@@ -18,17 +18,17 @@ export interface ApiDocs extends Required<Omit<FeatureDocs, 'errors' | 'fields' 
 }
 
 /** @throws Error if a code has no entry, or two features document the same name */
-export function assembleDocs(features: readonly { readonly docs?: FeatureDocs }[]): ApiDocs {
+export function combineApiDocs(features: readonly { readonly docs?: FeatureDocs }[]): ApiDocs {
   const parts = [SERVER_DOCS, ...features.flatMap(({ docs }) => docs ?? [])];
   const join = <Part extends keyof FeatureDocs>(part: Part) =>
-    mergeUniqueEntries(
+    mergeEntriesWithoutDuplicates(
       part,
       parts.map((docs) => docs[part] ?? {}),
     ) as Required<FeatureDocs>[Part];
   return {
-    errors: requireAllCodes(join('errors'), Object.keys(ERROR_CODES) as ErrorCode[]),
-    fields: requireAllCodes(join('fields'), FIELD_ERROR_CODES),
-    warnings: requireAllCodes(join('warnings'), WARNING_CODES),
+    errors: requireEntryForEachCode(join('errors'), Object.keys(ERROR_CODES) as ErrorCode[]),
+    fields: requireEntryForEachCode(join('fields'), FIELD_ERROR_CODES),
+    warnings: requireEntryForEachCode(join('warnings'), WARNING_CODES),
     refusals: join('refusals'),
     resources: join('resources'),
     pathParameters: join('pathParameters'),
@@ -40,7 +40,7 @@ export function assembleDocs(features: readonly { readonly docs?: FeatureDocs }[
   };
 }
 
-function mergeUniqueEntries(part: string, contributions: readonly object[]): object {
+function mergeEntriesWithoutDuplicates(part: string, contributions: readonly object[]): object {
   const entries = contributions.flatMap((contribution) => Object.entries(contribution));
   const joined = Object.fromEntries(entries) as object;
   const names = entries.map(([name]) => name);
@@ -49,7 +49,7 @@ function mergeUniqueEntries(part: string, contributions: readonly object[]): obj
   return joined;
 }
 
-function requireAllCodes<Code extends string>(
+function requireEntryForEachCode<Code extends string>(
   entries: Readonly<Partial<Record<Code, CodeEntry>>>,
   codes: readonly Code[],
 ): Readonly<Record<Code, CodeEntry>> {

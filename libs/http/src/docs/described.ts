@@ -38,7 +38,7 @@ export function listCallbacks({ callbacks = {} }: OperationObject): readonly { r
 }
 
 /** Returns the parameter with the given name; undefined if the operation does not declare it inline. */
-export function findParameter({ parameters = [] }: OperationObject, name: string): HeaderParameter | undefined {
+export function findInlineParameter({ parameters = [] }: OperationObject, name: string): HeaderParameter | undefined {
   return parameters.find((parameter): parameter is HeaderParameter => 'name' in parameter && parameter.name === name);
 }
 

@@ -41,11 +41,11 @@ export function renderDocumentationPage(title: string, markdown: string, options
 
 /** Returns the navigation bar of all pages. @param root relative URL of the root of the server, such as `../` */
 export function renderNavigation(root: string): string {
-  const links = Object.entries(NAVIGATION_LABELS).map(([path, label]) => `<a href="${root}${path}">${label}</a>`);
+  const links = Object.entries(DOCS_NAVIGATION_LABELS).map(([path, label]) => `<a href="${root}${path}">${label}</a>`);
   return `<nav><strong>Shipment Tracking API</strong> ${links.join(' ')}</nav>`;
 }
 
-const NAVIGATION_LABELS = {
+const DOCS_NAVIGATION_LABELS = {
   docs: 'Operations',
   'docs/guides': 'Guides',
   'docs/reference': 'Reference',
@@ -94,7 +94,7 @@ nav a:hover { text-decoration: underline; }
 `;
 
 /** Style sheet of the pages other than the operations page; light or dark, following the reader's system. */
-export const PAGE_STYLE = `${NAV_STYLE}:root {
+export const DOCS_PAGE_STYLE = `${NAV_STYLE}:root {
   color-scheme: light dark;
   --text: #1c2733;
   --quiet: #5a6b7b;

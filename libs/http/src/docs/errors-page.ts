@@ -79,7 +79,7 @@ function renderWarningArticle(code: WarningCode, entry: CodeEntry): string {
 }
 
 /** Codes of errors that only faults or load of the service cause. */
-const SERVICE_FAULT_CODES: ReadonlySet<string> = new Set<ErrorCode>([
+const ERROR_CODES_OF_SERVICE_FAULTS: ReadonlySet<string> = new Set<ErrorCode>([
   'busy',
   'document_damaged',
   'internal_error',
@@ -105,7 +105,7 @@ function renderArticle({ id, code, status, entry, answer }: Article): string {
 
 ${entry.meaning}
 
-**Solution:** ${entry.action}${SERVICE_FAULT_CODES.has(code) ? ' No request provokes this error: it depends on the state of the service.' : ''}
+**Solution:** ${entry.action}${ERROR_CODES_OF_SERVICE_FAULTS.has(code) ? ' No request provokes this error: it depends on the state of the service.' : ''}
 
 <details><summary>Example: <code>${escapeHtml(entry.exampleRequest)}</code></summary>
 

@@ -13,11 +13,11 @@ type Schemas = Readonly<Record<string, JsonSchema>>;
  * Adds examples to the named schemas that have a sample, to the bodies of requests, and to error codes. Tools combine
  * them for other bodies, for example for pages.
  */
-export function addExamples(document: OpenAPIObject, { errors, samples, values }: ApiDocs): void {
+export function addOpenApiExamples(document: OpenAPIObject, { errors, samples, values }: ApiDocs): void {
   const schemas = (document.components?.schemas ?? {}) as Schemas;
   const known = { schemas, samples, values };
   for (const name of Object.keys(samples).filter((sampled) => sampled in schemas)) {
-    addSchemaExample(name, { ...known, optional: false });
+    addExampleToSchema(name, { ...known, optional: false });
   }
   const callbacks = listOperations(document).flatMap(({ operation }) => listCallbacks(operation));
   for (const { operation } of [...listOperations(document), ...callbacks]) {
@@ -45,11 +45,11 @@ function addBodyExamples(body: object | undefined, context: ExampleContext): voi
     if (schema === undefined || schema['type'] === 'string') continue;
     const { $ref } = schema;
     if (typeof $ref !== 'string') media.example ??= createExample(schema, context);
-    else if (context.optional) addSchemaExample($ref.split('/').at(-1) ?? '', context);
+    else if (context.optional) addExampleToSchema($ref.split('/').at(-1) ?? '', context);
   }
 }
 
-function addSchemaExample(name: string, context: ExampleContext): void {
+function addExampleToSchema(name: string, context: ExampleContext): void {
   const schema = context.schemas[name];
   if (schema !== undefined && schema['example'] === undefined)
     Object.assign(schema, { example: createExampleOfNamedSchema(name, context, undefined) });
@@ -73,7 +73,7 @@ function createExample(schema: JsonSchema, making: ExampleContext, name = ''): u
 }
 
 /** Suffixes of schemas that extend a resource with fields of one response. */
-const VARIANT_SUFFIX = /(?:Written|Created|Detail|Invited)$/;
+const SCHEMA_VARIANT_SUFFIX_PATTERN = /(?:Written|Created|Detail|Invited)$/;
 
 function createExampleOfNamedSchema(schemaName: string, making: ExampleContext, example: unknown): unknown {
   const schema = making.schemas[schemaName];
@@ -82,7 +82,7 @@ function createExampleOfNamedSchema(schemaName: string, making: ExampleContext, 
   const sample = making.samples[schemaName];
   if (making.optional && sample) return sample;
   return createExample(
-    { ...schema, 'x-sample': sample ?? making.samples[schemaName.replace(VARIANT_SUFFIX, '')] },
+    { ...schema, 'x-sample': sample ?? making.samples[schemaName.replace(SCHEMA_VARIANT_SUFFIX_PATTERN, '')] },
     making,
   );
 }
@@ -113,10 +113,10 @@ const EXAMPLES_BY_FORMAT: Readonly<Record<string, string>> = {
   uri: 'https://app.example.com/shipments',
 };
 /** Placeholder of a field without an example value. A test fails if one remains. */
-export const MISSING_EXAMPLE = 'MISSING EXAMPLE';
+export const MISSING_EXAMPLE_PLACEHOLDER = 'MISSING EXAMPLE';
 
 function createExampleText(format: string): string {
-  return EXAMPLES_BY_FORMAT[format] ?? MISSING_EXAMPLE;
+  return EXAMPLES_BY_FORMAT[format] ?? MISSING_EXAMPLE_PLACEHOLDER;
 }
 
 /** Field that refers to another resource of the workspace. */
@@ -140,19 +140,19 @@ function createExampleObject(
 
 /** Returns the example of an error code. */
 function createErrorExample(code: ErrorCode, entry: CodeEntry): object {
-  return { summary: entry.meaning, value: createErrorBody(createSampleError(code, entry), EXAMPLE_REQUEST_ID) };
+  return { summary: entry.meaning, value: createErrorBody(createErrorExampleFields(code, entry), EXAMPLE_REQUEST_ID) };
 }
 
 /** Returns the example of an error code as problem details. */
 function createProblemExample(code: ErrorCode, entry: CodeEntry): object {
   const value = createProblemDetails(
-    createSampleError(code, entry),
+    createErrorExampleFields(code, entry),
     EXAMPLE_REQUEST_ID,
     'https://api.example.com/docs',
   );
   return { summary: entry.meaning, value };
 }
 
-function createSampleError(code: ErrorCode, { message, details = [] }: CodeEntry): ErrorFields {
+function createErrorExampleFields(code: ErrorCode, { message, details = [] }: CodeEntry): ErrorFields {
   return { status: getErrorStatus(code), code, message, details, headers: {}, unexpected: false };
 }

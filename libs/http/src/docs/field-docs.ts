@@ -1,9 +1,9 @@
-import { createCodeEntry, type FeatureDocs } from '../http-feature.ts';
+import { createErrorCodeDocs, type FeatureDocs } from '../http-feature.ts';
 
 /** Codes of single invalid fields, in `details`. */
 export const FIELD_ERRORS = {
   required: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The field is missing.',
       '{"occurred_at": "…"} as a milestone',
       'Is required.',
@@ -12,7 +12,7 @@ export const FIELD_ERRORS = {
     param: 'code',
   },
   invalid_type: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The value has the wrong JSON type.',
       '{"mode": 5}',
       'Must be a string.',
@@ -21,7 +21,7 @@ export const FIELD_ERRORS = {
     param: 'mode',
   },
   invalid_value: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The value is not one of the allowed values, which the message lists.',
       '{"mode": "ship"}',
       'Must be one of ocean, air, road, rail, barge, courier, multimodal, sea, vessel, truck.',
@@ -30,7 +30,7 @@ export const FIELD_ERRORS = {
     param: 'mode',
   },
   too_long: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The text is too long. The message has the limit.',
       '{"seal_number": "…"} of 200 characters',
       'Must have at most 100 characters.',
@@ -39,7 +39,7 @@ export const FIELD_ERRORS = {
     param: 'seal_number',
   },
   too_many: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The list has too many elements. The message has the limit.',
       '{"event_types": […]} with 101 types',
       'event_types must not have more than 100 entries.',
@@ -48,7 +48,7 @@ export const FIELD_ERRORS = {
     param: 'event_types',
   },
   unknown_field: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The operation has no field with this name. With Prefer: handling=strict, this is an error; by default, it is a warning.',
       '{"externalid": "PO-1"}',
       'Is not a known field.',
@@ -57,7 +57,7 @@ export const FIELD_ERRORS = {
     param: 'externalid',
   },
   read_only_field: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The field is read-only: it appears only in responses. With Prefer: handling=strict, this is an error; by default, it is a warning.',
       '{"status": "delivered"}',
       'Is read-only.',
@@ -66,7 +66,7 @@ export const FIELD_ERRORS = {
     param: 'status',
   },
   unknown_parameter: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The operation has no query parameter with this name.',
       'GET /v1/webhook_replays?endpoint=whe_…',
       'Is not a query parameter of this operation. Allowed: limit, cursor, endpoint_id.',
@@ -75,7 +75,7 @@ export const FIELD_ERRORS = {
     param: 'endpoint',
   },
   invalid_timestamp: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The value is not an RFC 3339 time with an offset, or another form that the field allows, between the years 1900 and 2999.',
       '{"etd": "2026-11-02T10:30:00"}',
       'Must have a time zone offset: Z for UTC, or for example +08:00.',
@@ -84,7 +84,7 @@ export const FIELD_ERRORS = {
     param: 'etd',
   },
   invalid_date: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The value is not a date such as 2026-12-24.',
       '{"last_free_day": "24.12.2026"}',
       'Must be a date such as 2026-11-21, without a time.',
@@ -93,7 +93,7 @@ export const FIELD_ERRORS = {
     param: 'last_free_day',
   },
   limit_exceeded: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The limit for elements of a list, or for resources of a shipment, is reached. The message has the limit.',
       'A replay with 51 statuses',
       'Must have at most 50 elements, but has 51.',
@@ -102,7 +102,7 @@ export const FIELD_ERRORS = {
     param: 'statuses',
   },
   invalid_cursor: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The cursor does not belong to this list with these filters.',
       '?cursor=abc',
       'Must be a next_cursor of this list, sent with the same filters and sort order.',
@@ -115,7 +115,7 @@ export const FIELD_ERRORS = {
 /** Codes of warnings: the write was carried out. */
 export const WARNING_DOCS = {
   unknown_field: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The body has a field that the operation does not know. The field was ignored.',
       '{"externalid": "PO-1"}',
       'Is not a known field. It was ignored.',
@@ -124,7 +124,7 @@ export const WARNING_DOCS = {
     param: 'externalid',
   },
   read_only_field: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The body has a read-only field. The field was ignored.',
       '{"status": "delivered"}',
       'Is read-only. It was ignored.',

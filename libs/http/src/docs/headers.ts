@@ -1,4 +1,4 @@
-import { isStoredStatus } from '../idempotency/stored-response.ts';
+import { isStatusStoredForRepeats } from '../idempotency/stored-response.ts';
 import { getOperationOptions } from '../operations/operation.ts';
 import { type OperationDeprecation, ACCESS_BY_OPERATION } from '../operations/operations.ts';
 import type { DescribedOperation, JsonSchema, OperationObject } from './described.ts';
@@ -74,8 +74,8 @@ const CREATED_STATUSES: ReadonlySet<string> = new Set(['201', '202']);
 export function addResponseHeaders(described: DescribedOperation, deprecation: OperationDeprecation | undefined): void {
   const { operation } = described;
   const { conditional, hasEtag = conditional !== undefined, readsYourWrites } = getOperationOptions(described.id);
-  addHeaders(operation, (status) => {
-    const names = selectHeaders(Number(status), described);
+  addHeadersToResponses(operation, (status) => {
+    const names = selectResponseHeadersOfOperation(Number(status), described);
     const isTagged = status.startsWith('2') ? hasEtag || CREATED_STATUSES.has(status) : status === '304';
     if (isTagged) names.push('ETag');
     if (status === '201') names.push('Location');
@@ -85,10 +85,13 @@ export function addResponseHeaders(described: DescribedOperation, deprecation: O
   if (!deprecation) return;
   operation.deprecated = true;
   const sunset = deprecation.sunset === undefined ? [] : (['Sunset'] as const);
-  addHeaders(operation, () => ['Deprecation', ...sunset, 'Link']);
+  addHeadersToResponses(operation, () => ['Deprecation', ...sunset, 'Link']);
 }
 
-function addHeaders({ responses }: OperationObject, namesOf: (status: string) => readonly ResponseHeader[]): void {
+function addHeadersToResponses(
+  { responses }: OperationObject,
+  namesOf: (status: string) => readonly ResponseHeader[],
+): void {
   for (const [status, response] of Object.entries(responses)) {
     if (!response || '$ref' in response) continue;
     const common = namesOf(status).map((name) => [name, createHeaderReference(name)]);
@@ -114,7 +117,7 @@ export function createErrorHeaders(status?: number) {
     ['X-RateLimit-Remaining', isLimited],
     ['X-RateLimit-Reset', isLimited],
     ['ETag', status === 412],
-    ['Idempotency-Replayed', status !== undefined && isStoredStatus(status)],
+    ['Idempotency-Replayed', status !== undefined && isStatusStoredForRepeats(status)],
     ['Retry-After', status !== undefined && STATUSES_WITH_RETRY_AFTER.has(status)],
     ['WWW-Authenticate', status === 401],
   ];
@@ -127,11 +130,11 @@ const createHeaderReference = (name: ResponseHeader) => ({ $ref: `#/components/h
  * Returns the headers of a response of one operation. The `X-RateLimit` headers of almost all responses are described
  * once, at the shared errors.
  */
-function selectHeaders(status: number, { method, writes }: DescribedOperation): ResponseHeader[] {
+function selectResponseHeadersOfOperation(status: number, { method, writes }: DescribedOperation): ResponseHeader[] {
   const candidates: readonly (readonly [ResponseHeader, boolean])[] = [
     ['Request-Id', true],
     ['Consistency-Token', writes && status < NO_CONTENT_STATUS],
-    ['Idempotency-Replayed', method === 'post' && isStoredStatus(status)],
+    ['Idempotency-Replayed', method === 'post' && isStatusStoredForRepeats(status)],
   ];
   return candidates.flatMap(([name, is]) => (is ? [name] : []));
 }
@@ -168,7 +171,7 @@ export function selectHeaderParameters() {
   return Object.fromEntries(
     Object.entries(REQUEST_HEADERS).map(([name, header]) => {
       const parameter = { name, in: 'header', required: false, ...header };
-      moveExampleToDescription(parameter);
+      moveParameterExampleToDescription(parameter);
       return [name, parameter];
     }),
   );
@@ -210,7 +213,7 @@ interface ExampleParameter {
  * Moves the example of an optional parameter to its description. Documentation pages and API clients fill in examples,
  * so a first request would have filters and conditions that the reader did not choose.
  */
-export function moveExampleToDescription(parameter: ExampleParameter): void {
+export function moveParameterExampleToDescription(parameter: ExampleParameter): void {
   const { example: ofSchema, ...schema } = (parameter.schema ?? {}) as JsonSchema;
   const { $ref, required, description = '', example = ofSchema } = parameter;
   if ($ref !== undefined || required || example === undefined) return;

@@ -1,21 +1,26 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { SessionCookie } from '../authentication/authenticators.ts';
-import { type Deprecations, describeAccess, ACCESS_BY_OPERATION, findPermission } from '../operations/operations.ts';
+import {
+  type Deprecations,
+  describeRequiredAccess,
+  ACCESS_BY_OPERATION,
+  findPermission,
+} from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { type DescribedOperation, type OperationObject, listNestedObjects, listOperations } from './described.ts';
 import { ProblemResource } from './error.resource.ts';
-import { addExamples } from './examples.ts';
+import { addOpenApiExamples } from './examples.ts';
 import {
   RESPONSE_HEADERS,
   addResponseHeaders,
   selectHeaderParameters,
   describeListParameters,
-  moveExampleToDescription,
+  moveParameterExampleToDescription,
   addRequestHeaders,
 } from './headers.ts';
 import { extractNamedEnums } from './named-enums.ts';
-import { describeRefusals } from './refusals.ts';
+import { describeErrorResponses } from './refusals.ts';
 
 interface DescribeOptions {
   readonly baseUrl: string;
@@ -61,21 +66,21 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
     describeSecurity(described);
     describeListParameters(described.operation);
     for (const parameter of described.operation.parameters ?? []) {
-      if ('name' in parameter) moveExampleToDescription(parameter);
+      if ('name' in parameter) moveParameterExampleToDescription(parameter);
     }
   }
-  describeRefusals(document, docs);
+  describeErrorResponses(document, docs);
   for (const described of operations) {
     addRequestHeaders(described);
     addResponseHeaders(described, deprecations[described.id]);
   }
-  linkCreatedResources(operations);
-  separateNullFromMaps(document);
-  dropEmptyFormats(document);
-  shareParameters(document, operations);
+  addLinksToCreatedResources(operations);
+  describeNullableMapsByAnyOf(document);
+  removeEmptySchemaFormats(document);
+  moveParametersToComponents(document, operations);
   extractNamedEnums(document);
-  addExamples(document, docs);
-  dropUnusedHeaders(document);
+  addOpenApiExamples(document, docs);
+  removeUnusedDeprecationHeaders(document);
   const used = new Set(listOperations(document).flatMap(({ operation }) => operation.tags ?? []));
   document.tags = Object.entries(TAG_DESCRIPTIONS).flatMap(([name, description]) =>
     used.has(name) || name === 'Webhooks' ? [{ name, description }] : [],
@@ -87,7 +92,7 @@ export function describeApi(app: INestApplication, { baseUrl, docs, deprecations
  * Links the responses of operations that create a resource to the operation that reads it, so that tools can follow
  * them: the path of the reading operation has one more parameter, the id of the resource.
  */
-function linkCreatedResources(operations: readonly DescribedOperation[]): void {
+function addLinksToCreatedResources(operations: readonly DescribedOperation[]): void {
   const reads = operations.filter(({ method }) => method === 'get');
   for (const { method, path, operation } of operations) {
     const read = reads.find(
@@ -106,12 +111,12 @@ function linkCreatedResources(operations: readonly DescribedOperation[]): void {
 }
 
 /** Drops empty formats. A request has one instead of the format of the response, which its fields inherit. */
-function dropEmptyFormats({ components }: OpenAPIObject): void {
+function removeEmptySchemaFormats({ components }: OpenAPIObject): void {
   for (const schema of listNestedObjects(components?.schemas)) if (schema['format'] === '') delete schema['format'];
 }
 
 /** Describes maps that can be null by `anyOf`: some generators ignore the `null` in a list of types of a map. */
-function separateNullFromMaps({ components }: OpenAPIObject): void {
+function describeNullableMapsByAnyOf({ components }: OpenAPIObject): void {
   for (const schema of listNestedObjects(components?.schemas)) {
     const { type, additionalProperties, maxProperties } = schema;
     if (!(Array.isArray(type) && type.includes('object') && type.includes('null'))) continue;
@@ -125,7 +130,7 @@ function separateNullFromMaps({ components }: OpenAPIObject): void {
 const MIN_SHARED_USES = 3;
 
 /** Replaces equal query and header parameters of several operations with references to a component. */
-function shareParameters(document: OpenAPIObject, operations: readonly DescribedOperation[]): void {
+function moveParametersToComponents(document: OpenAPIObject, operations: readonly DescribedOperation[]): void {
   const shared: Record<string, unknown> = { ...document.components?.parameters };
   const all = operations.flatMap(({ operation }) => operation.parameters ?? []);
   const uses = Map.groupBy(all, (parameter) => JSON.stringify(parameter));
@@ -144,7 +149,7 @@ function shareParameters(document: OpenAPIObject, operations: readonly Described
 }
 
 /** Removes the deprecation headers if no operation is deprecated. */
-function dropUnusedHeaders({ paths, components }: OpenAPIObject): void {
+function removeUnusedDeprecationHeaders({ paths, components }: OpenAPIObject): void {
   const used = JSON.stringify([paths, components?.responses]);
   for (const name of Object.keys(components?.headers ?? {})) {
     if (!used.includes(`#/components/headers/${name}"`)) delete components?.headers?.[name];
@@ -158,7 +163,7 @@ const SESSION_HEADERS =
 export function describeSecurity({ id, operation }: DescribedOperation): void {
   const access = ACCESS_BY_OPERATION[id];
   const { description = '' } = operation;
-  operation.description = `${description}${description === '' ? '' : '\n\n'}${describeAccess(access)}`;
+  operation.description = `${description}${description === '' ? '' : '\n\n'}${describeRequiredAccess(access)}`;
   if (access === 'open') {
     operation.security = [];
     return;

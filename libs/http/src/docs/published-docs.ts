@@ -10,7 +10,7 @@ const PUBLISHED_PATHS = ['guides', 'reference', 'adr', 'glossary.md'];
 /** Extensions of the programs and test vectors that the guides link to. */
 const PROGRAM_EXTENSIONS = new Set(['.cs', '.csproj', '.go', '.java', '.mjs', '.py', '.ts', '.tsv']);
 
-export const PLAIN_TEXT = 'text/plain; charset=utf-8';
+export const PLAIN_TEXT_CONTENT_TYPE = 'text/plain; charset=utf-8';
 
 /** A file that is the same for every request. */
 export interface StaticFile {
@@ -27,12 +27,12 @@ export interface StaticFile {
  */
 export function listPublishedDocs(): readonly StaticFile[] {
   const sources = PUBLISHED_PATHS.flatMap((part) =>
-    part.endsWith('.md') ? [`docs/${part}`] : listFolder(`docs/${part}`),
+    part.endsWith('.md') ? [`docs/${part}`] : listFilesOfFolder(`docs/${part}`),
   );
   const published = new Set(sources);
   return sources.flatMap((source): StaticFile[] => {
     const read = () => readFileSync(join(REPOSITORY_FOLDER, source), 'utf8');
-    if (extname(source) !== '.md') return [{ path: source, type: PLAIN_TEXT, read }];
+    if (extname(source) !== '.md') return [{ path: source, type: PLAIN_TEXT_CONTENT_TYPE, read }];
     const path = toPagePath(source);
     return [
       { path: source, type: 'text/markdown; charset=utf-8', read },
@@ -41,7 +41,7 @@ export function listPublishedDocs(): readonly StaticFile[] {
   });
 }
 
-function listFolder(folder: string): readonly string[] {
+function listFilesOfFolder(folder: string): readonly string[] {
   return readdirSync(join(REPOSITORY_FOLDER, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name}`)
     .filter((path) => extname(path) === '.md' || PROGRAM_EXTENSIONS.has(extname(path)))

@@ -8,7 +8,7 @@ import {
   type DescribedOperation,
   type OperationObject,
   listOperations,
-  findParameter,
+  findInlineParameter,
   createSchemaReference,
 } from './described.ts';
 import { createErrorHeaders } from './headers.ts';
@@ -54,7 +54,7 @@ const PROBLEM_RESPONSE = {
  * Replaces the error responses of all operations with references to shared ones, and adds the error codes of each
  * operation to its description and to `x-error-codes`. @throws Error if an operation declares a status without a code
  */
-export function describeRefusals(document: OpenAPIObject, docs: ApiDocs): void {
+export function describeErrorResponses(document: OpenAPIObject, docs: ApiDocs): void {
   const used = new Map<number, Set<ErrorCode>>();
   for (const described of listOperations(document)) {
     for (const code of describeOperation(described, docs)) {
@@ -62,7 +62,7 @@ export function describeRefusals(document: OpenAPIObject, docs: ApiDocs): void {
     }
   }
   const responses: [string, object][] = SHARED_RESPONSES.flatMap(([status, name, description]) => {
-    const codes = sortCodes(used.get(status) ?? new Set());
+    const codes = sortErrorCodes(used.get(status) ?? new Set());
     const content = { 'application/json': createErrorMedia('ErrorResponse', codes) };
     return codes.length === 0 ? [] : [[name, { description, headers: createErrorHeaders(status), content }]];
   });
@@ -79,9 +79,9 @@ export function describeRefusals(document: OpenAPIObject, docs: ApiDocs): void {
 /** Describes the errors of one operation. Returns their codes. */
 function describeOperation(described: DescribedOperation, docs: ApiDocs): readonly ErrorCode[] {
   const { operation } = described;
-  const codes = collectCodes(described, docs);
+  const codes = collectErrorCodesOfOperation(described, docs);
   const statuses = new Set(codes.map(getErrorStatus));
-  const reasons = collectReasons(described, statuses);
+  const reasons = collectErrorDescriptions(described, statuses);
   const lines: string[] = [];
   for (const status of [...statuses].sort((a, b) => a - b)) {
     const [, name] = SHARED_RESPONSES.find(([shared]) => shared === status) ?? [];
@@ -97,7 +97,7 @@ function describeOperation(described: DescribedOperation, docs: ApiDocs): readon
 }
 
 /** Returns the descriptions that the operation declares for its error responses, by status. */
-function collectReasons(
+function collectErrorDescriptions(
   { id, operation }: DescribedOperation,
   statuses: ReadonlySet<number>,
 ): ReadonlyMap<number, string> {
@@ -117,7 +117,7 @@ function isErrorResponse(response: OperationObject['responses'][string]): boolea
   return response !== undefined && JSON.stringify(response).includes(createSchemaReference('ErrorResponse').$ref);
 }
 
-/** Returns the content of an error response. `addExamples` adds the examples of the codes. */
+/** Returns the content of an error response. `addOpenApiExamples` adds the examples of the codes. */
 function createErrorMedia(schema: string, codes: readonly ErrorCode[]) {
   const suffix = schema === 'Problem' ? '.problem' : '';
   const references = codes.map((code) => [code, { $ref: `#/components/examples/${code}${suffix}` }]);
@@ -125,30 +125,30 @@ function createErrorMedia(schema: string, codes: readonly ErrorCode[]) {
 }
 
 /** Returns the codes that follow from the operation's declaration, and the feature's own codes. */
-function collectCodes(described: DescribedOperation, { refusals }: ApiDocs): readonly ErrorCode[] {
+function collectErrorCodesOfOperation(described: DescribedOperation, { refusals }: ApiDocs): readonly ErrorCode[] {
   const { id, method, operation, writes } = described;
   const access = ACCESS_BY_OPERATION[id];
   const guarded = access !== 'open';
   const declares = (status: string) => isErrorResponse(operation.responses[status]);
   const conditions: readonly (readonly [boolean, readonly ErrorCode[]])[] = [
     [true, ['validation_failed', 'unknown_parameter']],
-    [findParameter(operation, 'cursor') !== undefined, ['invalid_cursor']],
+    [findInlineParameter(operation, 'cursor') !== undefined, ['invalid_cursor']],
     [getOperationOptions(id).readsYourWrites !== undefined, ['invalid_consistency_token']],
     [writes, ['malformed_json', 'body_too_large', 'unsupported_media_type']],
     [guarded, ['missing_api_key', 'invalid_api_key', 'invalid_session', 'rate_limited']],
     [guarded && access !== 'authenticated', ['permission_denied']],
     [guarded && writes, ['csrf']],
     [declares('404'), ['not_found']],
-    [findParameter(operation, 'If-Match') !== undefined, ['precondition_failed']],
+    [findInlineParameter(operation, 'If-Match') !== undefined, ['precondition_failed']],
     [method === 'post', ['idempotency_key_reused', 'idempotency_in_progress']],
     [true, ['internal_error']],
     [declares('503'), ['unavailable', 'busy']],
   ];
   const derived = conditions.flatMap(([is, codes]) => (is ? codes : []));
-  return sortCodes(new Set<ErrorCode>([...derived, ...(refusals[id] ?? [])]));
+  return sortErrorCodes(new Set<ErrorCode>([...derived, ...(refusals[id] ?? [])]));
 }
 
 /** Sorts the codes in the order of ERROR_CODES. */
-function sortCodes(codes: ReadonlySet<ErrorCode>): readonly ErrorCode[] {
+function sortErrorCodes(codes: ReadonlySet<ErrorCode>): readonly ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => codes.has(code));
 }

@@ -7,12 +7,12 @@ import type { PublicAddresses } from '@tracking/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { prefersMediaType } from '../errors/error-response.ts';
 import type { ApiDocs } from './api-docs.ts';
-import { NAV_STYLE, PAGE_STYLE, renderNavigation } from './documentation-page.ts';
+import { NAV_STYLE, DOCS_PAGE_STYLE, renderNavigation } from './documentation-page.ts';
 import { renderErrorsPage } from './errors-page.ts';
 import { API_TITLE } from './openapi.ts';
 import {
   listPublishedDocs,
-  PLAIN_TEXT,
+  PLAIN_TEXT_CONTENT_TYPE,
   POSTMAN_COLLECTION,
   type StaticFile,
   writeLlmsFullText,
@@ -87,10 +87,10 @@ async function servePages(
   const { baseUrl } = settings;
   const collectionType = 'application/json; charset=utf-8';
   serveFile(pages, { path: POSTMAN_COLLECTION, type: collectionType, read: () => writePostmanCollection(baseUrl) });
-  serveFile(pages, { path: 'llms.txt', type: PLAIN_TEXT, read: () => writeLlmsText(baseUrl) });
-  serveFile(pages, { path: 'llms-full.txt', type: PLAIN_TEXT, read: () => writeLlmsFullText(baseUrl) });
+  serveFile(pages, { path: 'llms.txt', type: PLAIN_TEXT_CONTENT_TYPE, read: () => writeLlmsText(baseUrl) });
+  serveFile(pages, { path: 'llms-full.txt', type: PLAIN_TEXT_CONTENT_TYPE, read: () => writeLlmsFullText(baseUrl) });
   pages.get('/docs/nav.css', (_request, reply) => sendStyleSheet(reply, NAV_STYLE));
-  pages.get('/docs/pages.css', (_request, reply) => sendStyleSheet(reply, PAGE_STYLE));
+  pages.get('/docs/pages.css', (_request, reply) => sendStyleSheet(reply, DOCS_PAGE_STYLE));
   pages.get('/docs/init.js', (_request, reply) => reply.type('text/javascript; charset=utf-8').send(DOCS_SCRIPT));
   const { resolve } = createRequire(import.meta.url);
   const folder = dirname(resolve('swagger-ui-dist/package.json'));

@@ -7,7 +7,7 @@ import {
   type FailedRequest,
   createProblemDetails,
   getErrorStatus,
-  wantsProblem,
+  acceptsProblemJson,
 } from './error-response.ts';
 import { createInvalidRequestError, RequestError } from './request-error.ts';
 
@@ -154,6 +154,6 @@ describe('problem details', () => {
     ['application/problem+json;q=0', false],
     ['application/problem+json;q=nonsense', false],
   ])('is requested by Accept %s: %s', (accept, wanted) => {
-    expect(wantsProblem(accept)).toBe(wanted);
+    expect(acceptsProblemJson(accept)).toBe(wanted);
   });
 });

@@ -9,11 +9,11 @@ import {
   type FieldError,
   PreconditionFailed,
 } from '@tracking/contracts';
-import { Busy, isKnownWithoutEffect, type Logger, Unavailable, WritesRefused } from '@tracking/ports';
+import { Busy, isErrorWithoutEffect, type Logger, Unavailable, WritesRefused } from '@tracking/ports';
 import { SERVICE_NAMES } from '@tracking/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formatEtag } from '../preconditions/preconditions.ts';
-import { requestFields } from '../server/request.ts';
+import { createRequestLogFields } from '../server/request.ts';
 import { formatSize } from '../server/route-bodies.ts';
 import { createInvalidRequestError, RequestError } from './request-error.ts';
 
@@ -52,7 +52,7 @@ export function toErrorResponse(error: unknown, request: FailedRequest): ErrorFi
     return createErrorResponse('unavailable', message, [], { 'Retry-After': '5' });
   }
   if (error instanceof Unavailable) {
-    const message = `${describeSilence(error.engine)}${ADVICE_AFTER_CONNECTION_LOSS[request.progress]}`;
+    const message = `${describeUnavailableEngine(error.engine)}${ADVICE_AFTER_CONNECTION_LOSS[request.progress]}`;
     return createErrorResponse('unavailable', message, [], { 'Retry-After': '5' });
   }
   if (error instanceof HttpException && error.getStatus() < 500) return fromFrameworkError(error.getStatus(), request);
@@ -66,7 +66,7 @@ export function toErrorResponse(error: unknown, request: FailedRequest): ErrorFi
 }
 
 /** Describes an absent engine or service. An `Unavailable` error names both in the field for the storage engine. */
-function describeSilence(engine: string): string {
+function describeUnavailableEngine(engine: string): string {
   if (SERVICE_NAMES.some((service) => service === engine)) return `The service ${engine} does not respond`;
   return `The ${engine} ${engine.endsWith('s') ? 'do' : 'does'} not respond`;
 }
@@ -147,7 +147,7 @@ export function createProblemDetails(error: ErrorFields, requestId: string, docs
   };
 }
 
-export function wantsProblem(accept: string | undefined): boolean {
+export function acceptsProblemJson(accept: string | undefined): boolean {
   return prefersMediaType(accept, PROBLEM_TYPE);
 }
 
@@ -222,12 +222,15 @@ export class ErrorFilter implements ExceptionFilter {
   /** Nest also calls this method for requests that Fastify refuses before it finds a route. */
   sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const answer = toErrorResponse(this.options.refine?.(error, request) ?? error, describeFailedRequest(request));
-    request.failedBeforeChanges = isKnownWithoutEffect(error);
+    request.failedBeforeChanges = isErrorWithoutEffect(error);
     if (hasDisconnected(request))
-      this.options.logger.info(requestFields(request), 'a client disconnected before its request was complete');
+      this.options.logger.info(
+        createRequestLogFields(request),
+        'a client disconnected before its request was complete',
+      );
     else if (answer.unexpected) this.logError(error, request);
     if (reply.sent) return;
-    const problem = wantsProblem(request.headers.accept);
+    const problem = acceptsProblemJson(request.headers.accept);
     const body = problem
       ? createProblemDetails(answer, request.id, this.options.docsUrl)
       : createErrorBody(answer, request.id);
@@ -249,7 +252,10 @@ export class ErrorFilter implements ExceptionFilter {
   private logError(error: unknown, request: FastifyRequest): void {
     const { method, url } = request.routeOptions ?? {};
     const stack = error instanceof Error ? error.stack : String(error);
-    this.options.logger.error({ ...requestFields(request), method, route: url, error: stack }, 'unexpected error');
+    this.options.logger.error(
+      { ...createRequestLogFields(request), method, route: url, error: stack },
+      'unexpected error',
+    );
   }
 }
 

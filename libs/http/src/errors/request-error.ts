@@ -15,7 +15,7 @@ export class RequestError extends Error {
 }
 
 /** Field codes that become the code of the whole error if every invalid field has the same one. */
-const PROMOTED_FIELD_CODES: ReadonlySet<string> = new Set<ErrorCode & FieldError['code']>([
+const FIELD_CODES_USED_AS_ERROR_CODE: ReadonlySet<string> = new Set<ErrorCode & FieldError['code']>([
   'external_id_immutable',
   'invalid_cursor',
   'limit_exceeded',
@@ -27,16 +27,17 @@ const PROMOTED_FIELD_CODES: ReadonlySet<string> = new Set<ErrorCode & FieldError
 export function createInvalidRequestError(details: readonly FieldError[]): RequestError {
   const [first] = details;
   const same = details.every((detail) => detail.code === first?.code);
-  const code = same && first && PROMOTED_FIELD_CODES.has(first.code) ? (first.code as ErrorCode) : 'validation_failed';
+  const code =
+    same && first && FIELD_CODES_USED_AS_ERROR_CODE.has(first.code) ? (first.code as ErrorCode) : 'validation_failed';
   return new RequestError(
     code,
-    details.length === 1 && first ? prefixFieldName(first) : summarizeFieldErrors(details),
+    details.length === 1 && first ? addFieldNameToMessage(first) : summarizeFieldErrors(details),
     details,
   );
 }
 
 /** Prefixes the message with the field's name, unless it begins with the name. */
-function prefixFieldName({ param, message }: FieldError): string {
+function addFieldNameToMessage({ param, message }: FieldError): string {
   return message.startsWith(`${param} `) ? message : `${param}: ${message}`;
 }
 

@@ -13,7 +13,7 @@ import {
 } from '@tracking/ports';
 import { LeaderElectedJob, pauseFor } from '@tracking/resilience';
 import { deriveKey } from '@tracking/runtime';
-import { type ResponseCipher, openResponse, sealResponse, type StoredResponse } from './stored-response.ts';
+import { type ResponseCipher, decryptResponse, encryptResponse, type StoredResponse } from './stored-response.ts';
 
 export interface IdempotencyOptions {
   readonly documentStore: DocumentStore;
@@ -80,17 +80,17 @@ export class IdempotencyClaims {
   }
 
   /** @throws Unavailable */
-  static async open(options: IdempotencyOptions): Promise<IdempotencyClaims> {
+  static async openIdempotencyClaims(options: IdempotencyOptions): Promise<IdempotencyClaims> {
     const { documentStore } = options;
     const claims = await documentStore.collection<IdempotencyClaim>({ ...CLAIMS_COLLECTION, durability: 'ordered' });
     const answers = await documentStore.collection<IdempotencyClaim>(CLAIMS_COLLECTION);
-    const sweeper = createSweeper(claims, options);
+    const sweeper = createClaimSweeper(claims, options);
     sweeper.startRounds();
     return new IdempotencyClaims(claims, answers, sweeper, options);
   }
 
   /** Stops the sweeper. Call this method when no request is in progress, before closing the document store. */
-  close(): Promise<void> {
+  closeIdempotencyClaims(): Promise<void> {
     return this.sweeper.stopRounds();
   }
 
@@ -121,13 +121,13 @@ export class IdempotencyClaims {
    */
   async storeResponse(claim: IdempotencyClaim, answer: StoredResponse): Promise<StoredResponse | undefined> {
     return this.writeOutcome(claim, async () => {
-      const sealed = await sealResponse(this.cipher, claim.id, answer);
+      const sealed = await encryptResponse(this.cipher, claim.id, answer);
       if (sealed.length > MAX_SEALED_CHARS) {
-        await this.claims.replace({ ...claim, state: 'released' }, createUnchangedGuard(claim));
+        await this.claims.replace({ ...claim, state: 'released' }, createUnchangedClaimGuard(claim));
         return answer;
       }
       const answered = { ...claim, state: 'answered', answer: sealed } as const;
-      if (await this.durableClaims.replace(answered, createUnchangedGuard(claim))) return answer;
+      if (await this.durableClaims.replace(answered, createUnchangedClaimGuard(claim))) return answer;
       const found = await this.durableClaims.get(claim.id);
       return found && (await this.openStoredResponse(found));
     });
@@ -141,7 +141,7 @@ export class IdempotencyClaims {
   releaseClaim(claim: IdempotencyClaim, isUndone = false): Promise<void> {
     const is_undone = isUndone && !claim.is_repeat;
     return this.writeOutcome(claim, async () => {
-      await this.claims.replace({ ...claim, state: 'released', is_undone }, createUnchangedGuard(claim));
+      await this.claims.replace({ ...claim, state: 'released', is_undone }, createUnchangedClaimGuard(claim));
     });
   }
 
@@ -153,7 +153,7 @@ export class IdempotencyClaims {
   deleteClaim(claim: IdempotencyClaim): Promise<void> {
     if (claim.is_repeat) return this.releaseClaim(claim);
     return this.writeOutcome(claim, async () => {
-      await this.claims.delete(claim.id, createUnchangedGuard(claim));
+      await this.claims.delete(claim.id, createUnchangedClaimGuard(claim));
     });
   }
 
@@ -166,11 +166,11 @@ export class IdempotencyClaims {
     if (!isOver) {
       if (found.fingerprint !== fresh.fingerprint) return { kind: 'reused' };
       const answer = await this.openStoredResponse(found);
-      if (answer !== undefined && mayReceiveResponse(found, answer, fresh)) return { kind: 'answered', answer };
+      if (answer !== undefined && mayReceiveStoredResponse(found, answer, fresh)) return { kind: 'answered', answer };
       if (this.isInProgress(found)) return CLAIM_IN_PROGRESS;
     }
-    const claim = isOver ? fresh : createClaimForNextAttempt(found, fresh);
-    return (await this.claims.replace(claim, createUnchangedGuard(found)))
+    const claim = isOver ? fresh : createClaimForRetry(found, fresh);
+    return (await this.claims.replace(claim, createUnchangedClaimGuard(found)))
       ? { kind: 'taken', claim }
       : CLAIM_IN_PROGRESS;
   }
@@ -184,7 +184,7 @@ export class IdempotencyClaims {
   }
 
   private async openStoredResponse({ id, answer }: IdempotencyClaim): Promise<StoredResponse | undefined> {
-    return answer === undefined ? undefined : openResponse(this.cipher, id, answer);
+    return answer === undefined ? undefined : decryptResponse(this.cipher, id, answer);
   }
 
   private async writeOutcome<T>({ attempt }: IdempotencyClaim, write: () => Promise<T>): Promise<T> {
@@ -223,7 +223,7 @@ export class IdempotencyClaims {
  * permission, or if the response sets a cookie, which earlier versions stored. The command then runs again: it checks
  * the caller's current rights and changes nothing.
  */
-function mayReceiveResponse(
+function mayReceiveStoredResponse(
   found: IdempotencyClaim,
   answer: StoredResponse,
   { permissions }: IdempotencyClaim,
@@ -236,7 +236,7 @@ function mayReceiveResponse(
  * Returns the claim for another attempt. The new claim keeps the command id. If the earlier attempt may have changed
  * data, the new claim also keeps the time, so that the command repeats the same writes.
  */
-function createClaimForNextAttempt(found: IdempotencyClaim, fresh: IdempotencyClaim): IdempotencyClaim {
+function createClaimForRetry(found: IdempotencyClaim, fresh: IdempotencyClaim): IdempotencyClaim {
   const { is_undone = false, answer: _, ...claim } = found;
   const { at, process, attempt, taken_at, permissions } = fresh;
   const own = { state: 'open', process, attempt, taken_at, permissions } as const;
@@ -244,7 +244,7 @@ function createClaimForNextAttempt(found: IdempotencyClaim, fresh: IdempotencyCl
 }
 
 /** Guard that matches the claim only if it has not changed since it was read. */
-function createUnchangedGuard({ attempt, state }: IdempotencyClaim) {
+function createUnchangedClaimGuard({ attempt, state }: IdempotencyClaim) {
   return { attempt, state };
 }
 
@@ -286,7 +286,7 @@ export const CLAIMS_COLLECTION: CollectionSpec = {
 const SWEEP_INTERVAL_MS = 10 * 60 * 1_000;
 const SWEEP_BATCH_SIZE = 200;
 /** Milliseconds of rest for each millisecond of deletion. */
-const REST_MS_PER_DELETION_MS = 4;
+const REST_TIME_PER_DELETION_TIME = 4;
 
 interface SweeperDependencies {
   readonly leases: LeaseSource;
@@ -296,7 +296,7 @@ interface SweeperDependencies {
 }
 
 /** Creates the job that deletes expired claims. An expired claim counts as absent until then. */
-export function createSweeper(
+export function createClaimSweeper(
   claims: Collection<IdempotencyClaim>,
   { leases, clock, logger, metrics }: SweeperDependencies,
 ): LeaderElectedJob {
@@ -319,6 +319,6 @@ async function deleteExpired(claims: Collection<IdempotencyClaim>, now: string, 
     if (old.length === 0) return;
     // Keep claims that were taken again after the read.
     await claims.writeMany(old.map(({ id, attempt }) => ({ kind: 'delete', id, guard: { attempt } })));
-    await pauseFor(REST_MS_PER_DELETION_MS * (performance.now() - began), ending);
+    await pauseFor(REST_TIME_PER_DELETION_TIME * (performance.now() - began), ending);
   }
 }

@@ -3,14 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-response.ts';
 import { createInvalidRequestError, RequestError } from '../errors/request-error.ts';
 import type { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
-import { identifyNetwork, requireQuota } from '../server/quota.ts';
+import { findNetworkOfAddress, requireRequestQuota } from '../server/quota.ts';
 import type { ClaimedRequest, IdempotencyClaim, IdempotencyClaims } from './idempotency-claims.ts';
 import {
-  captureResponse,
-  replaceResponse,
-  isStoredStatus,
+  captureResponseForStorage,
+  replaceStatusAndHeaders,
+  isStatusStoredForRepeats,
   type StoredResponse,
-  clearHeaders,
+  clearResponseHeaders,
 } from './stored-response.ts';
 
 const IDEMPOTENCY_KEY_HEADER = 'Idempotency-Key';
@@ -48,7 +48,7 @@ interface SafeRetriesDependencies {
  * Makes every POST with an `Idempotency-Key` safe to repeat: docs/reference/http.md#safe-retries. The claim is stored
  * after the body is read and before it is checked; the response is stored before it is sent.
  */
-export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDependencies): void {
+export function registerIdempotencyHooks(fastify: FastifyInstance, parts: SafeRetriesDependencies): void {
   const { keysOf, errors } = parts;
   fastify.decorateRequest('claim', null);
   fastify.decorateRequest('storesResponse', true);
@@ -57,7 +57,7 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDepe
     if (!usesIdempotencyKey(parts, request)) return void done();
     const isLimited = 'quota' in keysOf && request.principal === null;
     const admitted = isLimited ? admitAnonymousRequest(keysOf.quota, request) : Promise.resolve();
-    admitted.then(() => beginRequest(parts, request, reply)).then((shouldRun) => shouldRun && done(), done);
+    admitted.then(() => beginIdempotentRequest(parts, request, reply)).then((shouldRun) => shouldRun && done(), done);
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const { claim } = request;
@@ -66,10 +66,10 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDepe
       done(null, payload);
       return;
     }
-    endClaim(parts, claim, reply, payload).then(
+    endIdempotencyClaim(parts, claim, reply, payload).then(
       (sent) => done(null, sent),
       // Send an error although the command is done: its response was not stored. A repeat gets the response.
-      (error: unknown) => errors.sendError(error, request, clearHeaders(reply)),
+      (error: unknown) => errors.sendError(error, request, clearResponseHeaders(reply)),
     );
   });
 }
@@ -77,16 +77,21 @@ export function makeRetriesSafe(fastify: FastifyInstance, parts: SafeRetriesDepe
 /** @throws RequestError `rate_limited` */
 async function admitAnonymousRequest(quota: Quota, { ip }: FastifyRequest): Promise<void> {
   const refusal = `The limit of ${MAX_ANONYMOUS_PER_MINUTE} requests per minute with an ${IDEMPOTENCY_KEY_HEADER} and without credentials is exceeded.`;
-  await requireQuota(quota, `idempotency:address:${identifyNetwork(ip)}`, MAX_ANONYMOUS_PER_MINUTE, refusal);
+  await requireRequestQuota(
+    quota,
+    `idempotency:address:${findNetworkOfAddress(ip)}`,
+    MAX_ANONYMOUS_PER_MINUTE,
+    refusal,
+  );
 }
 
 /** Returns true if the handler should run. Returns false if the response is already sent. */
-async function beginRequest(
+async function beginIdempotentRequest(
   parts: SafeRetriesDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
-  const taking = await parts.claims.takeClaim(toClaimedRequest(parts, request));
+  const taking = await parts.claims.takeClaim(readClaimedRequest(parts, request));
   switch (taking.kind) {
     case 'taken': {
       const { command_id, at } = taking.claim;
@@ -95,7 +100,7 @@ async function beginRequest(
       return true;
     }
     case 'answered':
-      await replayResponse(parts, reply, taking.answer);
+      await setStoredResponse(parts, reply, taking.answer);
       reply.send(taking.answer.body);
       return false;
     case 'reused':
@@ -104,12 +109,12 @@ async function beginRequest(
         `The ${IDEMPOTENCY_KEY_HEADER} was used before with another path or body.`,
       );
     case 'in_progress':
-      throw inProgressError();
+      throw createRequestInProgressError();
   }
 }
 
 /** Ends the claim according to the response. Returns the body to send. */
-async function endClaim(
+async function endIdempotencyClaim(
   parts: SafeRetriesDependencies,
   claim: IdempotencyClaim,
   reply: FastifyReply,
@@ -124,15 +129,15 @@ async function endClaim(
   }
   // Do not store refusals of requests without credentials, because unauthenticated callers could fill the store.
   const isAnonymous = 'quota' in parts.keysOf && request.principal === null;
-  if (!isStoredStatus(statusCode) || (isAnonymous && statusCode >= 300)) {
+  if (!isStatusStoredForRepeats(statusCode) || (isAnonymous && statusCode >= 300)) {
     await claims.deleteClaim(claim);
     return payload;
   }
-  const answer = captureResponse(reply, payload);
+  const answer = captureResponseForStorage(reply, payload);
   const kept = await claims.storeResponse(claim, answer);
   if (kept === answer) return payload;
-  if (kept === undefined) throw inProgressError();
-  await replayResponse(parts, reply, kept);
+  if (kept === undefined) throw createRequestInProgressError();
+  await setStoredResponse(parts, reply, kept);
   return kept.body;
 }
 
@@ -140,18 +145,18 @@ async function endClaim(
  * Sets the stored response on the reply, except for the body. The consistency token is at least the one that the client
  * knows.
  */
-async function replayResponse(
+async function setStoredResponse(
   { keysOf }: SafeRetriesDependencies,
   reply: FastifyReply,
   answer: StoredResponse,
 ): Promise<void> {
-  replaceResponse(reply, answer);
+  replaceStatusAndHeaders(reply, answer);
   const token = answer.headers['consistency-token'];
   if (typeof token === 'string' && 'quota' in keysOf)
     await keysOf.readYourWrites.acknowledgeRepeatedWrite(reply, token);
 }
 
-function inProgressError(): RequestError {
+function createRequestInProgressError(): RequestError {
   const message = `The first request with this ${IDEMPOTENCY_KEY_HEADER} is still in progress; try again.`;
   return new RequestError('idempotency_in_progress', message, [], { 'Retry-After': '1' });
 }
@@ -171,7 +176,7 @@ function usesIdempotencyKey(
  * environment, so that no caller gets the response to another request.
  * @throws RequestError `validation_failed`
  */
-function toClaimedRequest(
+function readClaimedRequest(
   { keysOf }: SafeRetriesDependencies,
   { method, url, body, headers, raw, principal }: FastifyRequest,
 ): ClaimedRequest {

@@ -9,9 +9,9 @@ const decompressGzip = promisify(gunzip);
  * Headers that are stored with a response. A repeat gets the later of the stored and the current `Consistency-Token`.
  * Other headers describe a single request, such as its id and quota.
  */
-const STORED_HEADERS = ['content-type', 'location', 'etag', 'consistency-token'] as const;
+const STORED_RESPONSE_HEADERS = ['content-type', 'location', 'etag', 'consistency-token'] as const;
 /** Headers that are not sent if the response cannot be stored or is replaced. */
-const REPLACED_HEADERS = [...STORED_HEADERS, 'set-cookie'] as const;
+const REPLACED_HEADERS = [...STORED_RESPONSE_HEADERS, 'set-cookie'] as const;
 
 /** A response, as it was first sent. */
 export interface StoredResponse {
@@ -35,19 +35,19 @@ export interface ResponseCipher {
 const STORED_ERROR_STATUSES: ReadonlySet<number> = new Set([404, 409, 412]);
 
 /** Returns true if a response with this status is stored for repeats. */
-export function isStoredStatus(status: number): boolean {
+export function isStatusStoredForRepeats(status: number): boolean {
   return status < 300 || STORED_ERROR_STATUSES.has(status);
 }
 
 /** Returns the response that is about to be sent, for storage. */
-export function captureResponse(reply: FastifyReply, payload: unknown): StoredResponse {
+export function captureResponseForStorage(reply: FastifyReply, payload: unknown): StoredResponse {
   if (payload !== undefined && payload !== null && typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
     throw new TypeError(
       'The response of a request with an Idempotency-Key must not be a stream, because a stream cannot be stored.',
     );
   }
   const headers: Record<string, string | string[]> = {};
-  for (const name of STORED_HEADERS) {
+  for (const name of STORED_RESPONSE_HEADERS) {
     const value = reply.getHeader(name);
     if (value !== undefined) headers[name] = Array.isArray(value) ? value : String(value);
   }
@@ -55,12 +55,12 @@ export function captureResponse(reply: FastifyReply, payload: unknown): StoredRe
 }
 
 /** Sets the status and headers of the reply to those of the stored response. */
-export function replaceResponse(reply: FastifyReply, { status, headers }: StoredResponse): FastifyReply {
-  return clearHeaders(reply).code(status).headers(headers).header('Idempotency-Replayed', 'true');
+export function replaceStatusAndHeaders(reply: FastifyReply, { status, headers }: StoredResponse): FastifyReply {
+  return clearResponseHeaders(reply).code(status).headers(headers).header('Idempotency-Replayed', 'true');
 }
 
 /** Removes the headers of a response that is not sent. */
-export function clearHeaders(reply: FastifyReply): FastifyReply {
+export function clearResponseHeaders(reply: FastifyReply): FastifyReply {
   for (const name of REPLACED_HEADERS) reply.removeHeader(name);
   return reply;
 }
@@ -71,7 +71,7 @@ const MIN_COMPRESSED_CHARS = 64 * 1024;
 const COMPRESSED_PREFIX = 'gzip:';
 
 /** Encrypts a response. @param claimId the only claim for which the response can be decrypted */
-export async function sealResponse(box: ResponseCipher, claimId: string, answer: StoredResponse): Promise<string> {
+export async function encryptResponse(box: ResponseCipher, claimId: string, answer: StoredResponse): Promise<string> {
   const text = JSON.stringify(answer);
   if (text.length < MIN_COMPRESSED_CHARS) return box.sealText(text, claimId);
   // Compresses in a thread pool, so that the event loop is not blocked.
@@ -79,7 +79,7 @@ export async function sealResponse(box: ResponseCipher, claimId: string, answer:
   return box.sealText(COMPRESSED_PREFIX + bytes.toString('base64'), claimId);
 }
 
-export async function openResponse(box: ResponseCipher, claimId: string, sealed: string): Promise<StoredResponse> {
+export async function decryptResponse(box: ResponseCipher, claimId: string, sealed: string): Promise<StoredResponse> {
   const text = box.openText(sealed, claimId);
   if (!text.startsWith(COMPRESSED_PREFIX)) return JSON.parse(text) as StoredResponse;
   const bytes = await decompressGzip(Buffer.from(text.slice(COMPRESSED_PREFIX.length), 'base64'));

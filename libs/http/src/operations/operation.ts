@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiBody, ApiConsumes, ApiHeader, ApiOperation, ApiRespon
 import { ErrorResource } from '../docs/error.resource.ts';
 import type { Conditional } from '../preconditions/preconditions.ts';
 import { createJsonBodyRule } from '../server/json-body.ts';
-import { listBodyKinds, type RouteBody, formatSize } from '../server/route-bodies.ts';
+import { listAcceptedBodyKinds, type RouteBody, formatSize } from '../server/route-bodies.ts';
 import { NoParameters } from '../validation/parameters.ts';
 import type { DtoClass } from '../validation/read-dto.ts';
 import { type Access, type OperationId, ACCESS_BY_OPERATION } from './operations.ts';
@@ -60,7 +60,7 @@ export function getOperationOptions(operationId: OperationId): OperationOptions 
  * Declares a handler as an operation of the public API. Access, query parameters and body are checked before the
  * handler runs. The OpenAPI description includes the responses that follow from these checks.
  */
-export function Operation(operationId: OperationId, options: OperationOptions): MethodDecorator {
+export function PublicRoute(operationId: OperationId, options: OperationOptions): MethodDecorator {
   OPTIONS_BY_OPERATION.set(operationId, options);
   const {
     summary,
@@ -85,7 +85,7 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
   const commonResponses = [
     RouteConfig(config),
     ApiOperation({ operationId, summary, ...(description !== undefined && { description }) }),
-    ...(body ? describeBody(body, acceptedBody, bodyMayBeOmitted !== true) : []),
+    ...(body ? createBodyDecorators(body, acceptedBody, bodyMayBeOmitted !== true) : []),
     ErrorResponse(400),
     ErrorResponse(500),
   ];
@@ -101,8 +101,8 @@ export function Operation(operationId: OperationId, options: OperationOptions): 
   );
 }
 
-function describeBody(dto: DtoClass, takes: RouteBody, required: boolean): readonly MethodDecorator[] {
-  const mediaTypes = listBodyKinds(takes).map(({ mediaType }) => mediaType);
+function createBodyDecorators(dto: DtoClass, takes: RouteBody, required: boolean): readonly MethodDecorator[] {
+  const mediaTypes = listAcceptedBodyKinds(takes).map(({ mediaType }) => mediaType);
   return [
     ApiBody({ type: dto, required }),
     ApiConsumes(...mediaTypes),

@@ -148,7 +148,7 @@ export function requirePermission(principal: Principal, permission: Permission):
 }
 
 /** Returns the OpenAPI description of the access. */
-export function describeAccess(access: Access): string {
+export function describeRequiredAccess(access: Access): string {
   if (access === 'open') return 'Open to everybody; no credentials are needed.';
   if (access === 'authenticated') return 'Needs a key or a session, but no permission.';
   if (access === 'personal') return 'For users, with a session or with their own key. No permission is needed.';

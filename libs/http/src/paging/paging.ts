@@ -1,7 +1,7 @@
 import { DEFAULT_PAGE_SIZE, type Page, type PageRequest, type Scope } from '@tracking/contracts';
 import { createInvalidRequestError } from '../errors/request-error.ts';
 import type { TokenSealer } from '../server/seal.ts';
-import { Cursor, Limit } from '../validation/fields.ts';
+import { PageCursorField, PageLimitField } from '../validation/fields.ts';
 
 /** The items of a page. `next` is the position of the next page; absent on the last page. */
 export interface PageContent<T> {
@@ -15,7 +15,7 @@ interface PageQuery {
 }
 
 /** Reads one page of a list. */
-export async function readPage<T>(
+export async function readListPage<T>(
   query: PageQuery,
   listing: CursorScope,
   cursors: Cursors,
@@ -32,23 +32,23 @@ export function parsePageLimit(limit: string | undefined): number {
 }
 
 /** Reads one page of a list whose cursor position consists of texts. */
-export function readTextKeyedPage<T>(
+export function readListPageByTextPosition<T>(
   query: PageQuery,
   listing: CursorScope,
   cursors: Cursors,
   read: (request: PageRequest) => Promise<PageContent<T>>,
 ): Promise<Page<T>> {
-  return readPage(query, listing, cursors, (limit, after) =>
+  return readListPage(query, listing, cursors, (limit, after) =>
     read({ limit, ...(after && { after: after.map(String) }) }),
   );
 }
 
 /** Query parameters of a list. Lists with filters extend the class. */
 export class PageDto {
-  @Limit()
+  @PageLimitField()
   limit?: string;
 
-  @Cursor()
+  @PageCursorField()
   cursor?: string;
 }
 
@@ -71,12 +71,15 @@ export class Cursors {
   constructor(private readonly sealer: TokenSealer) {}
 
   createCursor(after: SortValues, listing: CursorScope): string {
-    return this.sealer.sealText(JSON.stringify(after), { purpose: 'cursor', binding: createCursorBinding(listing) });
+    return this.sealer.sealText(JSON.stringify(after), {
+      purpose: 'cursor',
+      binding: createListCursorBinding(listing),
+    });
   }
 
   /** @throws RequestError `invalid_cursor` */
   readCursor(cursor: string, listing: CursorScope): SortValues {
-    const text = this.sealer.openToken(cursor, { purpose: 'cursor', binding: createCursorBinding(listing) });
+    const text = this.sealer.openToken(cursor, { purpose: 'cursor', binding: createListCursorBinding(listing) });
     if (text !== undefined) return JSON.parse(text) as SortValues;
     throw createInvalidRequestError([
       {
@@ -88,7 +91,7 @@ export class Cursors {
   }
 }
 
-function createCursorBinding({ list, scope, filter, sort }: CursorScope): string {
+function createListCursorBinding({ list, scope, filter, sort }: CursorScope): string {
   const filters = Object.entries(filter)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));

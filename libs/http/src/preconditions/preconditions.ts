@@ -60,7 +60,7 @@ export function getExpectedVersions({ expectedVersions }: FastifyRequest): reado
 }
 
 /** Returns the payload to send. Returns null, and sets status 304, if the client already has the current version. */
-export function applyIfNoneMatch(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
+export function respondNotModifiedIfCurrent(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
   const { headers, method, routeOptions } = request;
   const etag = reply.getHeader('ETag');
   const known = headers['if-none-match'];

@@ -8,10 +8,10 @@ const TOKEN_HEADER_NAME = 'Consistency-Token';
 /** Header of a list during a takeover: seconds since the first change was recorded that the list may lack. */
 const AGE_HEADER_NAME = 'Read-Model-Age';
 /** Maximum milliseconds that a list waits for a read model during a takeover, which takes longer than a list waits. */
-const TAKEOVER_WAIT_MS = 1_000;
+const MAX_LIST_WAIT_DURING_TAKEOVER_MS = 1_000;
 const CONSISTENCY_TOKEN_SEAL = { purpose: 'consistency-token', binding: '' } as const;
 /** Text in the token of a client that has written nothing to the event store. This position sorts before all others. */
-const NO_WRITES_YET = '-';
+const TOKEN_OF_NO_WRITES = '-';
 /** Number of keys and sessions whose last write is remembered. The least recently used are forgotten first. */
 const MAX_REMEMBERED_CREDENTIALS = 10_000;
 
@@ -70,11 +70,11 @@ export class ReadYourWrites<Model extends string = string> {
   async acknowledgeWrite(reply: FastifyReply, position: Position | undefined): Promise<void> {
     const { request } = reply;
     const before = this.findLastWrite(request);
-    const last = pickLatestPosition(before, position);
+    const last = chooseLaterPosition(before, position);
     if (last !== undefined && last !== before) this.rememberLastWrite(request, last);
     // Return the later of both tokens, because the client may keep only the newest token.
-    const known = pickLatestPosition(last, this.readTokens(request).last);
-    reply.header(TOKEN_HEADER_NAME, this.sealer.sealText(known ?? NO_WRITES_YET, CONSISTENCY_TOKEN_SEAL));
+    const known = chooseLaterPosition(last, this.readTokens(request).last);
+    reply.header(TOKEN_HEADER_NAME, this.sealer.sealText(known ?? TOKEN_OF_NO_WRITES, CONSISTENCY_TOKEN_SEAL));
     if (position === undefined || this.waits.writeResponseMs <= 0) return;
     // Ignore a timeout: the write is stored, so the client gets its response in any case.
     await this.readModels.waitForAllReadModels(position, this.waits.writeResponseMs).catch(() => false);
@@ -111,7 +111,7 @@ export class ReadYourWrites<Model extends string = string> {
         `${TOKEN_HEADER_NAME} must be a token from the response to a write.`,
       );
     }
-    return pickLatestPosition(this.findLastWrite(request), last);
+    return chooseLaterPosition(this.findLastWrite(request), last);
   }
 
   /**
@@ -153,7 +153,7 @@ export class ReadYourWrites<Model extends string = string> {
   async waitForList(model: Model, request: FastifyRequest): Promise<void> {
     const { progress } = this.readModels;
     const { listMs } = this.waits;
-    const firstWaitMs = Math.min(TAKEOVER_WAIT_MS, listMs);
+    const firstWaitMs = Math.min(MAX_LIST_WAIT_DURING_TAKEOVER_MS, listMs);
     const expected = this.readExpectedPosition(request);
     if (await this.hasReachedPosition(model, expected, firstWaitMs)) {
       // The list has all that the client wrote. Without the age, it is served as at all other times.
@@ -181,21 +181,21 @@ export class ReadYourWrites<Model extends string = string> {
       .split(',')
       .map((token) => this.sealer.openToken(token.trim(), CONSISTENCY_TOKEN_SEAL));
     return {
-      last: opened.map(parsePosition).reduce(pickLatestPosition, undefined),
+      last: opened.map(parsePosition).reduce(chooseLaterPosition, undefined),
       hasForeign: opened.includes(undefined),
     };
   }
 }
 
 /** Adds the age of the read model to the response of a list that was served during a takeover. */
-export function addReadModelAge({ readModelAgeMs }: FastifyRequest, reply: FastifyReply): void {
+export function addReadModelAgeHeader({ readModelAgeMs }: FastifyRequest, reply: FastifyReply): void {
   if (readModelAgeMs !== null && reply.statusCode === 200)
     reply.header(AGE_HEADER_NAME, String(Math.ceil(readModelAgeMs / 1_000)));
 }
 
 /** Returns the position in a verified token. */
 function parsePosition(text: string | undefined): Position | undefined {
-  return text === NO_WRITES_YET ? undefined : text;
+  return text === TOKEN_OF_NO_WRITES ? undefined : text;
 }
 
 function readModelBehindError(): RequestError {
@@ -203,6 +203,6 @@ function readModelBehindError(): RequestError {
   return new RequestError('read_model_behind', message, [], { 'Retry-After': '1' });
 }
 
-function pickLatestPosition(a: Position | undefined, b: Position | undefined): Position | undefined {
+function chooseLaterPosition(a: Position | undefined, b: Position | undefined): Position | undefined {
   return a === undefined || (b !== undefined && b > a) ? b : a;
 }

@@ -5,10 +5,10 @@ import { Busy } from '@tracking/ports';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
-import { limitBodyTimes, limitLargeBodies } from './body-limits.ts';
+import { limitBodyReceiveTimes, limitLargeBodies } from './body-limits.ts';
 import { createJsonBodyRule, JSON_BODY_KIND } from './json-body.ts';
 import { BYTES_PER_MIB, readRouteBodies } from './route-bodies.ts';
-import { FILE_BODY_KIND, readBodyPieces } from './streamed-bodies.ts';
+import { FILE_BODY_KIND, readBodyChunks } from './streamed-bodies.ts';
 
 let server: FastifyInstance;
 let release: (() => void)[];
@@ -103,7 +103,7 @@ beforeEach(async () => {
   const held = new Promise<void>((resolve) => (letGo = resolve));
   timedServer = fastify();
   readRouteBodies(timedServer, [JSON_BODY_KIND, FILE_BODY_KIND]);
-  limitBodyTimes(timedServer, (socket) => {
+  limitBodyReceiveTimes(timedServer, (socket) => {
     lateOnes += 1;
     socket.destroy();
   });
@@ -121,7 +121,7 @@ beforeEach(async () => {
   );
   const streamed = { body: { kind: FILE_BODY_KIND, limit: 1_000 } };
   timedServer.post('/streamed', { config: streamed }, async (request, reply) => {
-    const bytes = readBodyPieces(request, { idleMs: 10, overallMs: 60_000 });
+    const bytes = readBodyChunks(request, { idleMs: 10, overallMs: 60_000 });
     const failure = await bytes
       .next()
       .then(() => bytes.next())

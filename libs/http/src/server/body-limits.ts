@@ -3,11 +3,11 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Busy } from '@tracking/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { onResponseEnd } from './response-budget.ts';
+import { callWhenResponseEnds } from './response-budget.ts';
 import { DEFAULT_JSON_BODY_BYTES } from './json-body.ts';
-import { identifyNetwork } from './quota.ts';
-import { hasBody, BYTES_PER_MIB } from './route-bodies.ts';
-import { holdUnfinishedBytes } from './whole-bodies.ts';
+import { findNetworkOfAddress } from './quota.ts';
+import { hasRequestBody, BYTES_PER_MIB } from './route-bodies.ts';
+import { countUnfinishedBodyBytes } from './whole-bodies.ts';
 
 /** Bytes of large bodies that may be held in memory at once. Reading a body takes several times its size. */
 const MAX_HELD_BYTES = 48 * BYTES_PER_MIB;
@@ -29,7 +29,7 @@ export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HE
   const held = new Map<string, BodyInMemory>();
   fastify.addHook('onRequest', (request, _reply, done) => {
     const body = {
-      bytes: estimateBodyBytes(request),
+      bytes: estimateRequestBodyBytes(request),
       workspace: request.principal?.workspace_id ?? request.upload?.workspace_id,
     };
     if (body.bytes === 0 || (body.bytes <= DEFAULT_JSON_BODY_BYTES && !hasStreamedBody(request))) {
@@ -46,7 +46,7 @@ export function limitLargeBodies(fastify: FastifyInstance, maxHeldBytes = MAX_HE
     done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    if (held.has(request.id)) onResponseEnd(request, reply, () => held.delete(request.id));
+    if (held.has(request.id)) callWhenResponseEnds(request, reply, () => held.delete(request.id));
     done(null, payload);
   });
 }
@@ -56,8 +56,8 @@ function sumBytes(bodies: readonly BodyInMemory[]): number {
 }
 
 /** Returns the declared size of the body, or the limit of the route if the client declares none. */
-function estimateBodyBytes({ headers, routeOptions }: FastifyRequest): number {
-  if (!hasBody(headers)) return 0;
+function estimateRequestBodyBytes({ headers, routeOptions }: FastifyRequest): number {
+  if (!hasRequestBody(headers)) return 0;
   const limit = hasStreamedBody({ routeOptions }) ? HELD_BYTES_PER_STREAM : (routeOptions.config.body?.limit ?? 0);
   return Math.min(limit, Number(headers['content-length'] ?? limit));
 }
@@ -71,7 +71,7 @@ const BODY_TIMEOUT_MS = 60_000;
 /** Milliseconds that may pass between two pieces of a body that is read as a whole. */
 const IDLE_BODY_TIMEOUT_MS = 15_000;
 /** Interval of the checks for late bodies. */
-const CHECK_INTERVAL_MS = 1_000;
+const LATE_BODY_CHECK_INTERVAL_MS = 1_000;
 /**
  * Milliseconds for which the rest of a body is discarded after the response. Many clients read the response only after
  * sending the whole body.
@@ -88,10 +88,10 @@ export const MAX_BODY_TIMEOUT_MS = 60 * 60_000;
  * response, because their reader has a limit of its own.
  * @param respondTimeout responds on the bare socket and closes it
  */
-export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket: Duplex) => void): void {
+export function limitBodyReceiveTimes(fastify: FastifyInstance, respondTimeout: (socket: Duplex) => void): void {
   const pendingBodies = new Map<IncomingMessage, PendingBody>();
   fastify.addHook('onRequest', ({ raw, headers, routeOptions }, reply, done) => {
-    if (hasBody(headers) && routeOptions.config?.body?.kind.streams !== true) {
+    if (hasRequestBody(headers) && routeOptions.config?.body?.kind.streams !== true) {
       const now = performance.now();
       pendingBodies.set(raw, {
         until: now + BODY_TIMEOUT_MS,
@@ -119,7 +119,7 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
       if (body.reply.headersSent) raw.destroy();
       else respondTimeout(raw.socket);
     }
-  }, CHECK_INTERVAL_MS).unref();
+  }, LATE_BODY_CHECK_INTERVAL_MS).unref();
   fastify.addHook('onClose', (_instance, done) => {
     clearInterval(checkTimer);
     done();
@@ -130,7 +130,7 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
     if (reply.statusCode === REQUEST_TIMEOUT_STATUS) reply.header('Connection', 'close');
     // Fastify adds `Connection: close` if a body is refused while it is read. Node would then close the connection
     // directly after the response, and a client that is still sending would not read the response.
-    else if (isIncomplete(raw)) {
+    else if (isBodyIncomplete(raw)) {
       reply.removeHeader('Connection');
       // Node would do the same for a client that asks for it, such as every client of HTTP/1.0.
       if (!reply.raw.shouldKeepAlive) {
@@ -146,7 +146,7 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
   fastify.addHook('onResponse', (request, reply, done) => {
     const { raw, routeOptions } = request;
     if (reply.statusCode === REQUEST_TIMEOUT_STATUS) raw.socket.destroySoon();
-    else if (isIncomplete(raw)) {
+    else if (isBodyIncomplete(raw)) {
       pendingBodies.delete(raw);
       if (routeOptions.config?.body?.kind.streams === true) raw.removeAllListeners('readable');
       if (closedAfterBody.has(raw)) raw.once('close', () => raw.socket.destroySoon());
@@ -159,7 +159,7 @@ export function limitBodyTimes(fastify: FastifyInstance, respondTimeout: (socket
 }
 
 /** Returns true if the body has not arrived completely. Always false for requests that tests inject. */
-function isIncomplete(raw: IncomingMessage): boolean {
+function isBodyIncomplete(raw: IncomingMessage): boolean {
   return !raw.complete && !raw.destroyed && raw.socket instanceof Socket;
 }
 
@@ -208,8 +208,8 @@ class BodyDiscarder {
     const { raw, ip, routeOptions } = request;
     const bytesLeft = Math.max(MAX_DISCARDED_BYTES, routeOptions.bodyLimit ?? 0);
     const until = performance.now() + MAX_DISCARD_MS;
-    const body: DiscardedBody = { raw, network: identifyNetwork(ip), until, bytesLeft };
-    const release = holdUnfinishedBytes(request, HELD_BYTES_PER_DISCARD, () => raw.destroy());
+    const body: DiscardedBody = { raw, network: findNetworkOfAddress(ip), until, bytesLeft };
+    const release = countUnfinishedBodyBytes(request, HELD_BYTES_PER_DISCARD, () => raw.destroy());
     raw.once('close', () => {
       release();
       this.waiting.delete(body);

@@ -3,7 +3,7 @@ import { Server, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /** Milliseconds for clients to finish sending and reading when the server closes. A process must stop within 20 s. */
-const CLIENT_GRACE_MS = 8_000;
+const SHUTDOWN_CLIENT_GRACE_MS = 8_000;
 /** Minimum time for a client to read a response. */
 const MIN_BODY_READ_MS = 2_000;
 
@@ -42,7 +42,7 @@ export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
   });
   fastify.addHook('preClose', (done) => {
     isClosing = true;
-    timer = setTimeout(() => disconnect(() => true), CLIENT_GRACE_MS).unref();
+    timer = setTimeout(() => disconnect(() => true), SHUTDOWN_CLIENT_GRACE_MS).unref();
     done();
   });
   fastify.addHook('onClose', (_instance, done) => {
@@ -62,11 +62,11 @@ export function endConnectionsWhenClosing(fastify: FastifyInstance): void {
  * closed. Call this function after all other `preClose` hooks are added.
  * @param drainMs maximum time, in milliseconds; at most 8 s are used
  */
-export function drainWhenClosing(fastify: FastifyInstance, drainMs: number): void {
+export function drainConnectionsWhenClosing(fastify: FastifyInstance, drainMs: number): void {
   const { server } = fastify;
   fastify.addHook('preClose', (done) => {
     if (!server.listening) return done();
-    const timer = setTimeout(finishClosing, Math.min(drainMs, CLIENT_GRACE_MS));
+    const timer = setTimeout(finishClosing, Math.min(drainMs, SHUTDOWN_CLIENT_GRACE_MS));
     function finishClosing(): void {
       clearTimeout(timer);
       server.off('close', finishClosing);

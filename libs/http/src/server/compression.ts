@@ -43,7 +43,7 @@ export function compressResponses(fastify: FastifyInstance): void {
   fastify.addHook('onSend', async (request, reply, payload) => {
     const isFile = Buffer.isBuffer(payload);
     if (!(isFile || typeof payload === 'string') || !isCompressible(reply, payload)) return payload;
-    varyByEncoding(reply);
+    addVaryByEncoding(reply);
     const encoding = acceptNegotiator.negotiate(
       request.headers['accept-encoding'] ?? '',
       isFile ? FILE_ENCODINGS : TEXT_ENCODINGS,
@@ -64,7 +64,7 @@ function isCompressible(reply: FastifyReply, payload: string | Buffer): boolean 
 }
 
 /** Shared caches must store one response per accepted encoding. */
-function varyByEncoding(reply: FastifyReply): void {
+function addVaryByEncoding(reply: FastifyReply): void {
   const others = reply.getHeader('Vary');
   reply.header('Vary', others === undefined ? 'Accept-Encoding' : `${String(others)}, Accept-Encoding`);
 }

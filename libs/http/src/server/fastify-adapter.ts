@@ -5,17 +5,17 @@ import { type LoggerService, NotFoundException } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { ErrorCode } from '@tracking/contracts';
 import type { Clock, Logger, Metrics } from '@tracking/ports';
-import { ConnectionGuard, type ConnectionLimits, serializeRequests } from '@tracking/runtime';
+import { ConnectionGuard, type ConnectionLimits, handleRequestsInOrder } from '@tracking/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createErrorBody, type ErrorFilter, getErrorStatus } from '../errors/error-response.ts';
 import { createNotFoundError, RequestError } from '../errors/request-error.ts';
-import { limitBodyTimes, MAX_BODY_TIMEOUT_MS } from './body-limits.ts';
+import { limitBodyReceiveTimes, MAX_BODY_TIMEOUT_MS } from './body-limits.ts';
 import { endConnectionsWhenClosing } from './closing.ts';
 import { JSON_BODY_KIND, DEFAULT_JSON_BODY_BYTES, MERGE_PATCH_BODY_KIND } from './json-body.ts';
 import { assignCommandIdentity, createRequestId, readTraceparent } from './request.ts';
 import { type Headers, createResponseHeaders } from './response-headers.ts';
-import { hasBody, readRouteBodies } from './route-bodies.ts';
-import { identifyNetwork } from './quota.ts';
+import { hasRequestBody, readRouteBodies } from './route-bodies.ts';
+import { findNetworkOfAddress } from './quota.ts';
 import { FILE_BODY_KIND, FORM_BODY_KIND } from './streamed-bodies.ts';
 
 interface AdapterOptions {
@@ -38,7 +38,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     options.connections &&
     new ConnectionGuard({
       ...options.connections,
-      networkOf: (address) => (isProxy(address) ? undefined : identifyNetwork(address)),
+      networkOf: (address) => (isProxy(address) ? undefined : findNetworkOfAddress(address)),
       refuse: (socket) => bare.refuseConnection(socket),
     });
   const adapter = new FastifyAdapter({
@@ -59,14 +59,16 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     http: { requireHostHeader: false, shouldUpgradeCallback: () => false },
     serverFactory: (handle: RequestListener, settings: unknown) => {
       const { http, keepAliveTimeout, requestTimeout } = settings as ServerSettings;
-      const server = createServer({ ...http, keepAliveTimeout, requestTimeout }, serializeRequests(handle));
+      const server = createServer({ ...http, keepAliveTimeout, requestTimeout }, handleRequestsInOrder(handle));
       guard?.guardServer(server);
       return server;
     },
     // Skip Nest's middleware dispatcher, which would run for every request without any middleware.
     skipMiddie: true,
     // Refuse Fastify schemas, because loading the schema compilers takes 10% of the start-up time.
-    schemaController: { compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas } },
+    schemaController: {
+      compilersFactory: { buildValidator: refuseFastifySchemas, buildSerializer: refuseFastifySchemas },
+    },
   });
   const fastify: FastifyInstance = adapter.getInstance();
   fastify.decorateRequest('principal', null);
@@ -80,7 +82,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers[request.routeOptions.config.answers ?? 'api']).header('Request-Id', request.id);
     request.traceparent = readTraceparent(request);
-    ignoreTypeWithoutBody(request);
+    ignoreContentTypeWithoutBody(request);
     refuseAmbiguousRequest(request);
     // Before the body is read.
     if (request.is404) throw new NotFoundException();
@@ -92,7 +94,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     done();
   });
   readRouteBodies(fastify, [JSON_BODY_KIND, MERGE_PATCH_BODY_KIND, FORM_BODY_KIND, FILE_BODY_KIND]);
-  limitBodyTimes(fastify, (socket) => bare.refuseLateRequest(socket));
+  limitBodyReceiveTimes(fastify, (socket) => bare.refuseLateRequest(socket));
   endConnectionsWhenClosing(fastify);
   // Without these listeners, Node responds to an invalid request with a bare status and to CONNECT not at all.
   fastify.server.on('checkExpectation', (...exchange) => fastify.server.emit('request', ...exchange));
@@ -119,13 +121,13 @@ function createAddressMatcher(cidrs: readonly string[]): (address: string) => bo
   return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-function refuseSchemas(): never {
+function refuseFastifySchemas(): never {
   throw new Error('A route has a Fastify schema. Declare a DTO class instead, which validates the body.');
 }
 
 /** Ignores the media type of a request without a body: many clients always send the header. */
-function ignoreTypeWithoutBody({ headers }: FastifyRequest): void {
-  if (!hasBody(headers)) delete headers['content-type'];
+function ignoreContentTypeWithoutBody({ headers }: FastifyRequest): void {
+  if (!hasRequestBody(headers)) delete headers['content-type'];
 }
 
 /** Matches `uri-host [ ":" port ]` of RFC 9110, 7.2, except for IPv6 addresses; the host may be empty. */

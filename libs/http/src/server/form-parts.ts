@@ -10,7 +10,7 @@ export type PartHeaders = Readonly<Record<string, readonly string[] | undefined>
  * Calls back with the headers of each part, immediately before the parser emits the part. The parser itself passes on
  * neither `filename*` nor other headers.
  */
-export function observePartHeaders(parser: BusboyInstance, observe: (headers: PartHeaders) => void): void {
+export function observeFormPartHeaders(parser: BusboyInstance, observe: (headers: PartHeaders) => void): void {
   const { _parser: form } = parser as unknown as { readonly _parser: { readonly parser: EventEmitter } };
   form.parser.prependListener('part', (part: EventEmitter) => part.on('header', observe));
 }
@@ -62,7 +62,7 @@ export async function* decodeBase64(
     if (isPadded) throw invalidBase64Error();
     isPadded = groups.endsWith('=');
     if (isPadded && rest !== '') throw invalidBase64Error();
-    if (groups !== '') yield decodeGroups(groups);
+    if (groups !== '') yield decodeBase64Groups(groups);
   }
   if (rest !== '') throw invalidBase64Error();
 }
@@ -71,11 +71,11 @@ export async function* decodeBase64(
 export function decodeBase64Text(encoded: string): string {
   const text = encoded.replaceAll(BLANK_CHARACTERS, '');
   if (text.length % 4 !== 0) throw invalidBase64Error();
-  return decodeGroups(text).toString();
+  return decodeBase64Groups(text).toString();
 }
 
 /** @param text a multiple of four characters */
-function decodeGroups(text: string): Buffer {
+function decodeBase64Groups(text: string): Buffer {
   if (!BASE64_CHARACTERS.test(text)) throw invalidBase64Error();
   return Buffer.from(text, 'base64');
 }

@@ -1,4 +1,4 @@
-import { isLargerThan } from './json-body.ts';
+import { isLargerAsJsonThan } from './json-body.ts';
 
 describe('the JSON size check', () => {
   const texts = [
@@ -16,7 +16,7 @@ describe('the JSON size check', () => {
   it.each(texts)('counts the bytes of the serialized text: %s', (text) => {
     const value: unknown = JSON.parse(text);
     const size = Buffer.byteLength(text);
-    expect([isLargerThan(size - 1, value), isLargerThan(size, value)]).toEqual([true, false]);
+    expect([isLargerAsJsonThan(size - 1, value), isLargerAsJsonThan(size, value)]).toEqual([true, false]);
   });
 
   it('counts a value of any depth', () => {
@@ -24,6 +24,6 @@ describe('the JSON size check', () => {
     let value: unknown = 1;
     for (let n = 0; n < depth; n += 1) value = n % 2 === 0 ? [value] : { a: value };
     const size = 1 + (depth / 2) * (2 + 6);
-    expect([isLargerThan(size - 1, value), isLargerThan(size, value)]).toEqual([true, false]);
+    expect([isLargerAsJsonThan(size - 1, value), isLargerAsJsonThan(size, value)]).toEqual([true, false]);
   });
 });

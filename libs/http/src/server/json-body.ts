@@ -10,11 +10,11 @@ export const DEFAULT_JSON_BODY_BYTES = BYTES_PER_MIB;
 /** Limit of a body without credentials, in bytes: enough for every e-mail address, name and password. */
 export const ANONYMOUS_JSON_BODY_BYTES = 16_384;
 
-export const JSON_BODY_KIND = createJsonKind('application/json');
+export const JSON_BODY_KIND = createJsonBodyKind('application/json');
 /** JSON merge patch (RFC 7396). */
-export const MERGE_PATCH_BODY_KIND = createJsonKind('application/merge-patch+json');
+export const MERGE_PATCH_BODY_KIND = createJsonBodyKind('application/merge-patch+json');
 
-function createJsonKind(mediaType: string): BodyKind {
+function createJsonBodyKind(mediaType: string): BodyKind {
   return {
     mediaType,
     addParser(fastify: FastifyInstance): void {
@@ -87,7 +87,7 @@ function splitIntoWords(name: string): string {
  * Returns true if a value that was read from JSON takes more bytes as JSON. Counts without recursion, because a few
  * kilobytes can be nested more deeply than the stack allows.
  */
-export function isLargerThan(bytes: number, value: unknown): boolean {
+export function isLargerAsJsonThan(bytes: number, value: unknown): boolean {
   let size = 0;
   const waiting = [value];
   while (waiting.length > 0 && size <= bytes) {

@@ -1,6 +1,6 @@
 import type { Counter, Histogram, Logger, Metrics } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { toLogFields, requestFields } from './request.ts';
+import { createCallerLogFields, createRequestLogFields } from './request.ts';
 
 /** Maximum number of characters of a path that are logged. Unauthenticated callers can send long paths. */
 const MAX_LOGGED_PATH_CHARS = 200;
@@ -34,12 +34,12 @@ export class RequestObserver {
     this.durations.observe(reply.elapsedTime / 1_000, labels);
     this.logger.info(
       {
-        ...requestFields(request),
+        ...createRequestLogFields(request),
         ...labels,
         path: redactPath(request),
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
         client: request.ip,
-        ...toLogFields(request.principal),
+        ...createCallerLogFields(request.principal),
         ...request.resourceIds,
       },
       'request',

@@ -22,7 +22,7 @@ declare module 'fastify' {
 }
 
 /** Fields about the caller in the log line of a request. */
-export function toLogFields(principal: Principal | null): Readonly<Record<string, string>> {
+export function createCallerLogFields(principal: Principal | null): Readonly<Record<string, string>> {
   if (!principal) return {};
   const { type, credential_id, workspace_id } = principal;
   return { [type === 'session' ? 'session_id' : 'key_id']: credential_id, workspace_id };
@@ -45,7 +45,7 @@ export function requirePrincipal(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-export function getScope(request: FastifyRequest): Scope {
+export function getRequestScope(request: FastifyRequest): Scope {
   const { workspace_id, environment } = requirePrincipal(request);
   return { workspace_id, environment };
 }
@@ -65,7 +65,7 @@ export function readTraceparent({ headers }: FastifyRequest): string {
 }
 
 /** Returns the first fields of every log line about a request. */
-export function requestFields({ id, traceparent }: FastifyRequest) {
+export function createRequestLogFields({ id, traceparent }: FastifyRequest) {
   return toOriginLogFields({ request_id: id, traceparent });
 }
 
@@ -137,7 +137,7 @@ function createParameterDecorator<T>(read: (request: FastifyRequest) => T): () =
 }
 
 /** Parameter decorator: the {@link Scope} of the request. */
-export const CurrentScope = createParameterDecorator<Scope>(getScope);
+export const ScopeOfRequest = createParameterDecorator<Scope>(getRequestScope);
 
 /** Parameter decorator: the {@link CommandContext} of the request. */
 export const CurrentCommand = createParameterDecorator<CommandContext>(createCommandContext);
@@ -155,7 +155,7 @@ export interface SentRequest {
 }
 
 /** Parameter decorator: the body, for a pipe that reads a {@link SentRequest}. */
-export const SentBody = createParamDecorator((_data: unknown, context: ExecutionContext): SentRequest => {
+export const RequestBody = createParamDecorator((_data: unknown, context: ExecutionContext): SentRequest => {
   const request = getHttpRequest(context);
   return { body: request.body, strict: prefersStrictHandling(request), at: getCommandIdentity(request).at };
 });

@@ -20,14 +20,14 @@ const DEFAULT_PAGE_BYTES = 8 * BYTES_PER_MIB;
  */
 const MIN_PAGE_BYTES = DEFAULT_PAGE_BYTES * WORKSPACE_BYTES_FRACTION;
 /** Factor between the size of recent pages of a list and the bytes reserved for its next page. */
-const PAGE_SIZE_MARGIN = 2;
+const PAGE_SIZE_SAFETY_FACTOR = 2;
 /** Factor by which the remembered size of a list's pages decreases with each page. */
-const PAGE_SIZE_DECAY = 0.95;
+const PAGE_SIZE_DECAY_FACTOR = 0.95;
 /** Maximum number of lists whose recent page size is remembered. */
 const MAX_REMEMBERED_PAGE_SIZES = 10_000;
 /** Responses of fewer bytes are not counted. */
 const MIN_COUNTED_RESPONSE_BYTES = 64 * 1_024;
-const MAX_WAIT_MS = 5_000;
+const MAX_BUDGET_WAIT_MS = 5_000;
 const MAX_WAITING_PAGES = 1_000;
 
 interface ReservedBytes {
@@ -73,7 +73,7 @@ export class ResponseBudget {
 
   constructor(
     private readonly maxBytes = MAX_CONCURRENT_RESPONSE_BYTES,
-    private readonly maxWaitMs = MAX_WAIT_MS,
+    private readonly maxWaitMs = MAX_BUDGET_WAIT_MS,
   ) {}
 
   /** Adds the hooks that count the responses of these routes. */
@@ -88,7 +88,7 @@ export class ResponseBudget {
       if (page?.list !== undefined && reply.statusCode === 200) this.recordPageSize(page.list, bytes);
       if (bytes > MIN_COUNTED_RESPONSE_BYTES) {
         this.reserveBytes(id, { bytes, workspace: findWorkspaceId(request) });
-        onResponseEnd(request, reply, () => this.finishResponse(id));
+        callWhenResponseEnds(request, reply, () => this.finishResponse(id));
       }
       this.beginWaiting();
       done(null, payload);
@@ -147,14 +147,14 @@ export class ResponseBudget {
 
   private estimatePageBytes(list: string): number {
     const recent = this.pageSizes.get(list) ?? DEFAULT_PAGE_BYTES;
-    const estimate = Math.min(DEFAULT_PAGE_BYTES, Math.max(MIN_PAGE_BYTES, PAGE_SIZE_MARGIN * recent));
+    const estimate = Math.min(DEFAULT_PAGE_BYTES, Math.max(MIN_PAGE_BYTES, PAGE_SIZE_SAFETY_FACTOR * recent));
     // A process with a small heap has a share that is smaller than a large page. The page still fits into the share, so
     // that it does not wait for the pages of all other workspaces.
     return Math.min(estimate, this.maxBytes * WORKSPACE_BYTES_FRACTION);
   }
 
   private recordPageSize(list: string, bytes: number): void {
-    this.pageSizes.set(list, Math.max(bytes, Math.floor(PAGE_SIZE_DECAY * (this.pageSizes.get(list) ?? 0))));
+    this.pageSizes.set(list, Math.max(bytes, Math.floor(PAGE_SIZE_DECAY_FACTOR * (this.pageSizes.get(list) ?? 0))));
   }
 
   private reserveBytes(request: string, answer: ReservedBytes): void {
@@ -188,7 +188,7 @@ function findWorkspaceId({ principal }: FastifyRequest): string | undefined {
  * Fastify's `onResponse` is not enough: it does not run if the client resets the connection while the response is
  * sent.
  */
-export function onResponseEnd({ raw }: FastifyRequest, reply: FastifyReply, end: () => void): void {
+export function callWhenResponseEnds({ raw }: FastifyRequest, reply: FastifyReply, end: () => void): void {
   // The response may have had its `close` event already.
   if (raw.socket.destroyed) end();
   else reply.raw.once('close', end);

@@ -57,7 +57,7 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
     const { body } = route.config ?? {};
     if (!body)
       throw new Error(`The route ${String(route.method)} ${route.url} does not declare the body that it accepts.`);
-    const taken = listBodyKinds(body);
+    const taken = listAcceptedBodyKinds(body);
     const unread = taken.find((kind) => !kinds.includes(kind));
     if (unread)
       throw new Error(`The route ${route.url} accepts ${unread.mediaType}, but no parser reads this media type.`);
@@ -74,7 +74,7 @@ export function readRouteBodies(fastify: FastifyInstance, kinds: readonly BodyKi
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Returns the kinds of a body, the preferred one first. */
-export function listBodyKinds({ kind, also }: RouteBody): readonly BodyKind[] {
+export function listAcceptedBodyKinds({ kind, also }: RouteBody): readonly BodyKind[] {
   return also === undefined ? [kind] : [kind, also];
 }
 
@@ -86,16 +86,16 @@ function refuseOtherMediaTypes({ headers }: FastifyRequest, mediaTypes: readonly
     delete headers['content-type'];
     return;
   }
-  if (sent === undefined ? !hasBody(headers) : mediaTypes.includes(sent)) return;
+  if (sent === undefined ? !hasRequestBody(headers) : mediaTypes.includes(sent)) return;
   const [mediaType = ''] = sent?.split(';', 1) ?? [];
   if (!mediaTypes.includes(mediaType.trim().toLowerCase())) {
     throw new RequestError('unsupported_media_type', `Send the body as ${mediaTypes.join(' or ')}.`);
   }
-  refuseParameters(mediaType, sent?.slice(mediaType.length) ?? '');
+  checkMediaTypeParameters(mediaType, sent?.slice(mediaType.length) ?? '');
 }
 
 /** Refuses malformed parameters of a media type, and another `charset` than UTF-8. @throws RequestError 415 */
-function refuseParameters(mediaType: string, parameters: string): void {
+function checkMediaTypeParameters(mediaType: string, parameters: string): void {
   const isForm = mediaType.trim().toLowerCase().startsWith('multipart/');
   const isWellFormed = (isForm ? FORM_PARAMETERS_PATTERN : PARAMETERS_PATTERN).test(parameters);
   if (isWellFormed && parameters.split(';').every(isUtf8)) return;
@@ -129,7 +129,7 @@ export function findEncodingError({ 'content-encoding': encoding }: IncomingHttp
 }
 
 /** Returns true if a request has a body. */
-export function hasBody({
+export function hasRequestBody({
   'content-length': length = '0',
   'transfer-encoding': encoding,
 }: IncomingHttpHeaders): boolean {

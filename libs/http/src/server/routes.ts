@@ -27,9 +27,9 @@ export class RouteRegistry {
     });
     // The router passes `GET /v1/shipments/bulk` to the route of a shipment with the id `bulk`.
     fastify.addHook('onRequest', (request, _reply, done) => {
-      const fixed = this.methods.get(extractPath(request.url));
+      const fixed = this.methods.get(extractRequestPath(request.url));
       if (fixed !== undefined && !request.is404 && !fixed.methods.has(request.method))
-        throw createMethodError(request, fixed.methods);
+        throw createMethodNotAllowedError(request, fixed.methods);
       done();
     });
   }
@@ -46,8 +46,8 @@ export class RouteRegistry {
   /** Turns the router's 404 into a 405 with the allowed methods if the path exists. Returns other errors as they are. */
   toMethodNotAllowedIfKnown(error: unknown, request: FastifyRequest): unknown {
     if (!(error instanceof HttpException) || error.getStatus() !== 404) return error;
-    const methods = this.findMethodsOfPath(extractPath(request.url));
-    return methods === undefined || methods.has(request.method) ? error : createMethodError(request, methods);
+    const methods = this.findMethodsOfPath(extractRequestPath(request.url));
+    return methods === undefined || methods.has(request.method) ? error : createMethodNotAllowedError(request, methods);
   }
 
   /** Returns the methods of a path; undefined if it does not exist. A fixed path takes precedence over parameters. */
@@ -59,14 +59,14 @@ export class RouteRegistry {
   }
 }
 
-function createMethodError({ method }: FastifyRequest, methods: ReadonlySet<string>): RequestError {
+function createMethodNotAllowedError({ method }: FastifyRequest, methods: ReadonlySet<string>): RequestError {
   const allowed = [...methods].sort().join(', ');
   const message = `${method} is not allowed on this path. Use ${allowed}.`;
   return new RequestError('method_not_allowed', message, [], { Allow: allowed });
 }
 
 /** Returns the path of a request, even if its target is an absolute URL (RFC 9112, 3.2.2). */
-function extractPath(target: string): string {
+function extractRequestPath(target: string): string {
   return target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '';
 }
 

@@ -7,7 +7,7 @@ import {
   decodeBase64Text,
   isBase64Encoded,
   malformedFormError,
-  observePartHeaders,
+  observeFormPartHeaders,
   type PartHeaders,
   parseExtendedFileName,
 } from './form-parts.ts';
@@ -55,7 +55,7 @@ export async function readForm(
   options: FormOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (request.body === undefined || request.body === null) return {};
-  return new FormReader(createFormParser(request), options).readForm(readBodyPieces(request, options.time));
+  return new FormReader(createFormParser(request), options).readForm(readBodyChunks(request, options.time));
 }
 
 function createFormParser({ headers }: FastifyRequest): BusboyInstance {
@@ -91,9 +91,9 @@ class FormReader {
   ) {
     // Avoid an unhandled rejection: `readForm` awaits the promise later.
     this.failure.promise.catch(() => undefined);
-    observePartHeaders(parser, (headers) => (this.partHeaders = headers));
+    observeFormPartHeaders(parser, (headers) => (this.partHeaders = headers));
     parser.on('field', (...[name, value, , isCut, encoding]) =>
-      this.rejectOnThrow(() => this.handleField(unescapeName(name), decodeField(value, encoding), isCut)),
+      this.rejectOnThrow(() => this.handleField(unescapeFormPartName(name), decodeFormField(value, encoding), isCut)),
     );
     parser.on('file', (...[name, bytes, fileName, encoding, mediaType]) => {
       const { partHeaders } = this;
@@ -102,8 +102,8 @@ class FormReader {
       this.file ??= bytes;
       this.rejectOnThrow(() =>
         this.handleFormPart({
-          name: unescapeName(name),
-          fileName: parseExtendedFileName(partHeaders) ?? unescapeName(fileName),
+          name: unescapeFormPartName(name),
+          fileName: parseExtendedFileName(partHeaders) ?? unescapeFormPartName(fileName),
           // The parser assumes `text/plain` if a part has no type.
           mediaType: partHeaders['content-type'] && mediaType,
           bytes,
@@ -190,12 +190,12 @@ class FormReader {
 const BROWSER_ESCAPES: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
 /** Reverts the escapes that browsers put into names. Any other `%` is part of the name. */
-function unescapeName(name: string | undefined): string | undefined {
+function unescapeFormPartName(name: string | undefined): string | undefined {
   return name?.replaceAll(/%(?:22|0D|0A)/g, (escape) => BROWSER_ESCAPES[escape] ?? escape);
 }
 
 /** @throws RequestError `malformed_multipart` */
-function decodeField(value: string, transferEncoding: string): string {
+function decodeFormField(value: string, transferEncoding: string): string {
   return isBase64Encoded(transferEncoding) ? decodeBase64Text(value) : value;
 }
 
@@ -208,11 +208,11 @@ interface FormPart {
 }
 
 /** Body kind of a form with a file, which `readForm` reads. */
-export const FORM_BODY_KIND = createStreamedKind('multipart/form-data');
+export const FORM_BODY_KIND = createStreamedBodyKind('multipart/form-data');
 /** Body kind of a file of any media type. */
-export const FILE_BODY_KIND = createStreamedKind(ANY_MEDIA_TYPE);
+export const FILE_BODY_KIND = createStreamedBodyKind(ANY_MEDIA_TYPE);
 
-function createStreamedKind(mediaType: string): BodyKind {
+function createStreamedBodyKind(mediaType: string): BodyKind {
   return {
     mediaType,
     streams: true,
@@ -230,7 +230,7 @@ function createStreamedKind(mediaType: string): BodyKind {
  * Yields the bytes of a request's body as they arrive. The body can be iterated once and is read on demand.
  * @throws RequestError `request_timeout`, `body_too_large`; the error of the connection if the client disconnects
  */
-export async function* readBodyPieces(
+export async function* readBodyChunks(
   { raw, body, routeOptions }: FastifyRequest,
   time: BodyTimeLimits,
 ): AsyncGenerator<Buffer> {

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { Busy } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { BYTES_PER_MIB } from './route-bodies.ts';
-import { holdUnfinishedBytes, readWholeBody, UnfinishedBodies } from './whole-bodies.ts';
+import { countUnfinishedBodyBytes, readWholeBody, UnfinishedBodies } from './whole-bodies.ts';
 
 /** A body of this owner, with the error that it was refused with. */
 function bodyOf(owner: string) {
@@ -58,8 +58,10 @@ describe('the owner of an incomplete body', () => {
   function sharesBytes(first: object, second: object): boolean {
     let isRefused = false;
     const ends = [
-      holdUnfinishedBytes(first as FastifyRequest, 24 * BYTES_PER_MIB, () => expect('the first body').toBe('held')),
-      holdUnfinishedBytes(second as FastifyRequest, 1, () => (isRefused = true)),
+      countUnfinishedBodyBytes(first as FastifyRequest, 24 * BYTES_PER_MIB, () =>
+        expect('the first body').toBe('held'),
+      ),
+      countUnfinishedBodyBytes(second as FastifyRequest, 1, () => (isRefused = true)),
     ];
     for (const end of ends) end();
     return isRefused;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { Busy } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
-import { identifyNetwork } from './quota.ts';
+import { findNetworkOfAddress } from './quota.ts';
 import { BYTES_PER_MIB, formatSize } from './route-bodies.ts';
 
 /** Maximum number of bytes in memory for all incomplete bodies of this process. */
@@ -64,16 +64,16 @@ export class UnfinishedBodies {
 /** The incomplete bodies of all servers of this process. */
 const unfinishedBodies = new UnfinishedBodies();
 
-function getBodyOwner({ principal, ip }: FastifyRequest): string {
-  return principal?.workspace_id ?? identifyNetwork(ip);
+function getOwnerOfBodyBytes({ principal, ip }: FastifyRequest): string {
+  return principal?.workspace_id ?? findNetworkOfAddress(ip);
 }
 
 /**
  * Counts bytes that an incomplete body occupies although it is not stored. Returns a function that ends this.
  * @param refuse called if the limits of incomplete bodies are exceeded
  */
-export function holdUnfinishedBytes(request: FastifyRequest, bytes: number, refuse: () => void): () => void {
-  const body: UnfinishedBody = { owner: getBodyOwner(request), bytes: 0, refuse };
+export function countUnfinishedBodyBytes(request: FastifyRequest, bytes: number, refuse: () => void): () => void {
+  const body: UnfinishedBody = { owner: getOwnerOfBodyBytes(request), bytes: 0, refuse };
   unfinishedBodies.addBytes(body, bytes);
   return () => unfinishedBodies.removeBody(body);
 }
@@ -100,13 +100,13 @@ export function readWholeBody(
     if (error === null) {
       done(null, pieces.length === 1 ? pieces[0] : Buffer.concat(pieces));
     } else {
-      // Stop reading now: `limitBodyTimes` discards the rest of the body after the response.
+      // Stop reading now: `limitBodyReceiveTimes` discards the rest of the body after the response.
       payload.on('error', () => undefined).pause();
       done(error);
     }
   };
   const body: UnfinishedBody = {
-    owner: getBodyOwner(request),
+    owner: getOwnerOfBodyBytes(request),
     bytes: 0,
     refuse: end,
   };

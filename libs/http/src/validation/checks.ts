@@ -15,7 +15,7 @@ export function createFieldError(param: string, code: FieldErrorCode, message: s
 }
 
 /** Checks a string that is not blank and that every engine can store. */
-export const text: FieldCheck = (value, param) => {
+export const checkText: FieldCheck = (value, param) => {
   const faults = checkString(value, param);
   if (faults.length > 0) return faults;
   return String(value).trim() === '' ? createFieldError(param, 'invalid_value', 'Must not be blank.') : NO_FIELD_ERRORS;
@@ -26,33 +26,33 @@ export const checkPassword: FieldCheck = (value, param) =>
   value === '' ? createFieldError(param, 'invalid_value', 'Must not be empty.') : checkString(value, param);
 
 /** Checks a text of at most `max` characters. */
-export function checkTextUpTo(max: number): FieldCheck {
+export function checkTextUpToLength(max: number): FieldCheck {
   return (value, param) => {
-    const faults = text(value, param);
-    return faults.length > 0 || !isLongerThan(String(value), max) ? faults : createTooLongFaults(param, max);
+    const faults = checkText(value, param);
+    return faults.length > 0 || !isLongerThanCharacters(String(value), max) ? faults : createTooLongErrors(param, max);
   };
 }
 
 /** Checks a string, which may be empty. */
 const checkString: FieldCheck = (value, param) => {
   if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
-  if (isLongerThan(value, DEFAULT_MAX_CHARS)) return createTooLongFaults(param, DEFAULT_MAX_CHARS);
-  return isStorable(value) ? NO_FIELD_ERRORS : createFieldError(param, 'invalid_value', UNSTORABLE_MESSAGE);
+  if (isLongerThanCharacters(value, DEFAULT_MAX_CHARS)) return createTooLongErrors(param, DEFAULT_MAX_CHARS);
+  return isStorableString(value) ? NO_FIELD_ERRORS : createFieldError(param, 'invalid_value', UNSTORABLE_MESSAGE);
 };
 
 /** Returns true if the text has more than `max` characters. Some characters consist of two UTF-16 units. */
-function isLongerThan(value: string, max: number): boolean {
+function isLongerThanCharacters(value: string, max: number): boolean {
   return value.length > max && (value.length > 2 * max || [...value].length > max);
 }
 
-function createTooLongFaults(param: string, max: number): readonly FieldError[] {
+function createTooLongErrors(param: string, max: number): readonly FieldError[] {
   return createFieldError(param, 'too_long', `Must have at most ${max} characters.`);
 }
 
 const UNSTORABLE_MESSAGE = 'Must not contain NUL characters or unpaired surrogates.';
 
 /** Returns true if every engine can store the string. */
-function isStorable(value: string): boolean {
+function isStorableString(value: string): boolean {
   return value.isWellFormed() && !value.includes('\0');
 }
 
@@ -63,15 +63,12 @@ export type Aliases = Readonly<Record<string, string>>;
  * Returns a function that converts the name of an enumeration value, in any case, to the value. It returns anything else
  * unchanged.
  */
-export function createCanonicalConversion(
-  names: readonly string[],
-  aliases: Aliases = {},
-): (value: unknown) => unknown {
+export function createEnumConversion(names: readonly string[], aliases: Aliases = {}): (value: unknown) => unknown {
   const canonical = new Map(names.map((name) => [name.toLowerCase(), aliases[name] ?? name]));
   return (value) => (typeof value === 'string' ? (canonical.get(value.toLowerCase()) ?? value) : value);
 }
 
-export function checkOneOf(values: readonly string[]): FieldCheck {
+export function checkEnumValue(values: readonly string[]): FieldCheck {
   const known = new Set(values);
   return (value, param) => {
     if (typeof value !== 'string') return createFieldError(param, 'invalid_type', 'Must be a string.');
@@ -96,9 +93,15 @@ export function checkCommaSeparated(one: FieldCheck, max = Infinity): FieldCheck
  * Returns the values in a comma-separated list, in the order of `all`, so that a cursor stays valid if the client
  * changes their order. Undefined without a list.
  */
-export function selectListed<T extends string>(all: readonly T[], list: string): readonly T[];
-export function selectListed<T extends string>(all: readonly T[], list: string | undefined): readonly T[] | undefined;
-export function selectListed<T extends string>(all: readonly T[], list: string | undefined): readonly T[] | undefined {
+export function selectValuesInList<T extends string>(all: readonly T[], list: string): readonly T[];
+export function selectValuesInList<T extends string>(
+  all: readonly T[],
+  list: string | undefined,
+): readonly T[] | undefined;
+export function selectValuesInList<T extends string>(
+  all: readonly T[],
+  list: string | undefined,
+): readonly T[] | undefined {
   const names = list?.split(',');
   return names && all.filter((value) => names.includes(value));
 }
@@ -111,7 +114,7 @@ export const checkTimestamp: FieldCheck = (value, param) => {
 };
 
 /** Checks a time with an offset, or in one of the other forms. */
-export function checkTimeOfForms(forms: TimeForms): FieldCheck {
+export function checkTimeInAllowedForms(forms: TimeForms): FieldCheck {
   return (value, param) => {
     if (typeof value !== 'string') return checkTimestamp(value, param);
     const wrong = describeTimeFault(value, forms);
@@ -137,7 +140,7 @@ export function checkTimeZone(others: readonly string[]): FieldCheck {
 }
 
 /** Checks a whole number in a query, within bounds. */
-export function checkCount(min: number, max: number): FieldCheck {
+export function checkQueryNumber(min: number, max: number): FieldCheck {
   return (value, param) => {
     const valid = typeof value === 'string' && /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max;
     return valid
@@ -183,7 +186,7 @@ export const MAX_SENT_ENUM_VALUES = 50;
 
 /** Checks a list of one or more enumeration values. */
 export function checkEnumList(values: readonly string[]): FieldCheck {
-  const each = checkList(checkOneOf(values), MAX_SENT_ENUM_VALUES);
+  const each = checkList(checkEnumValue(values), MAX_SENT_ENUM_VALUES);
   return (value, param) =>
     Array.isArray(value) && value.length === 0
       ? createFieldError(param, 'invalid_value', 'Must not be empty.')
@@ -191,7 +194,7 @@ export function checkEnumList(values: readonly string[]): FieldCheck {
 }
 
 /** Checks an object of at most `max` strings by name; with `clearable`, null removes a string. */
-export function checkTextMap(max: number, clearable = false): FieldCheck {
+export function checkObjectOfStrings(max: number, clearable = false): FieldCheck {
   return (value, param) => {
     if (!isJsonObject(value))
       return createFieldError(param, 'invalid_type', 'Must be an object whose values are strings.');
@@ -199,7 +202,7 @@ export function checkTextMap(max: number, clearable = false): FieldCheck {
     if (entries.length > max)
       return createFieldError(param, 'limit_exceeded', `Must have at most ${max} entries, but has ${entries.length}.`);
     return entries.flatMap(([name, item]) => {
-      const wrongName = text(name, param).length > 0;
+      const wrongName = checkText(name, param).length > 0;
       if (wrongName)
         return createFieldError(param, 'invalid_value', `Must have names of 1 to ${DEFAULT_MAX_CHARS} characters.`);
       return clearable && item === null ? NO_FIELD_ERRORS : checkString(item, `${param}.${name}`);
@@ -233,12 +236,12 @@ function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   const before = TIME_ZONE_CACHE.get(name);
   if (before !== undefined) return before;
-  const exists = isKnownToPlatform(name);
+  const exists = isTimeZoneKnownToPlatform(name);
   if (TIME_ZONE_CACHE.size < MAX_CACHED_TIME_ZONES) TIME_ZONE_CACHE.set(name, exists);
   return exists;
 }
 
-function isKnownToPlatform(name: string): boolean {
+function isTimeZoneKnownToPlatform(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;

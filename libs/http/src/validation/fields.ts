@@ -6,34 +6,34 @@ import type { ValidationArguments } from 'class-validator';
 import {
   MAX_SENT_ENUM_VALUES,
   DEFAULT_MAX_CHARS,
-  checkCount,
+  checkQueryNumber,
   checkDate,
   createFieldError,
   checkId,
-  createCanonicalConversion,
+  createEnumConversion,
   isJsonObject,
   checkList,
   checkEnumList,
-  checkOneOf,
+  checkEnumValue,
   checkPassword,
   checkCommaSeparated,
-  text,
-  checkTextMap,
+  checkText,
+  checkObjectOfStrings,
   checkTimeZone,
-  checkTimeOfForms,
+  checkTimeInAllowedForms,
   checkTimestamp,
   checkNumber,
   checkWholeNumber,
 } from './checks.ts';
 import type { Aliases, FieldCheck } from './checks.ts';
-import { checkNested, pickDeclaredFields } from './read-dto.ts';
+import { checkNestedObject, copyDeclaredFields } from './read-dto.ts';
 import type { DtoClass, FieldReadContext } from './read-dto.ts';
 import { parseTimeOfForms, parseTimestamp } from './timestamp.ts';
 import type { TimeForms } from './timestamp.ts';
 
 /**
  * Base of the classes that describe responses. The field decorators describe a field as responses have it, without the
- * limits for requests. `InputType` derives the request from the resource and adds the limits.
+ * limits for requests. `DeriveRequestClass` derives the request from the resource and adds the limits.
  */
 export abstract class Resource {}
 
@@ -57,40 +57,41 @@ export interface FieldVariant extends Pick<FieldReadContext, 'nested' | 'normali
   readonly answer?: ApiPropertyOptions;
 }
 
-export const Text = (options: FieldOptions): PropertyDecorator => CheckedField(text, options, TEXT_SCHEMA);
+export const TextField = (options: FieldOptions): PropertyDecorator => CheckedField(checkText, options, TEXT_SCHEMA);
 
 const TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_CHARS, minLength: 1 };
 
 /** Field for a password. Blanks are allowed. */
-export const Password = (options: FieldOptions): PropertyDecorator => CheckedField(checkPassword, options, TEXT_SCHEMA);
+export const PasswordField = (options: FieldOptions): PropertyDecorator =>
+  CheckedField(checkPassword, options, TEXT_SCHEMA);
 
 /** An enumeration value in any case. `aliases` are alternative names that a request may use. */
-export const OneOf = (values: readonly string[], options: FieldOptions, aliases: Aliases = {}): PropertyDecorator => {
-  const accepted = [...values, ...Object.keys(aliases)];
+export const EnumField = (values: readonly string[], options: FieldOptions, aliases?: Aliases): PropertyDecorator => {
+  const accepted = [...values, ...Object.keys(aliases ?? {})];
   return CheckedField(
-    checkOneOf(accepted),
+    checkEnumValue(accepted),
     options,
     { type: String, enum: accepted },
-    { normalise: createCanonicalConversion(accepted, aliases), answer: { enum: [...values] } },
+    { normalise: createEnumConversion(accepted, aliases), answer: { enum: [...values] } },
   );
 };
 
-export const Id = (prefix: string, options: FieldOptions): PropertyDecorator =>
+export const IdField = (prefix: string, options: FieldOptions): PropertyDecorator =>
   CheckedField(checkId(prefix), options, { type: String });
 
-export const WholeNumber = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
+export const WholeNumberField = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
   CheckedField(checkWholeNumber(minimum, maximum), options, { type: 'integer', minimum, maximum });
 
 /** A number, which may have decimals. */
-export const Decimal = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
+export const DecimalField = (minimum: number, maximum: number, options: FieldOptions): PropertyDecorator =>
   CheckedField(checkNumber(minimum, maximum), options, { type: Number, minimum, maximum });
 
 /** Field for a calendar date without a time zone, such as 2026-11-21. */
-export const CalendarDate = (options: FieldOptions): PropertyDecorator =>
+export const CalendarDateField = (options: FieldOptions): PropertyDecorator =>
   CheckedField(checkDate, options, { type: String, format: 'date' });
 
 /** An RFC 3339 time with any offset, converted to UTC with milliseconds. */
-export const Timestamp = (options: FieldOptions): PropertyDecorator =>
+export const TimestampField = (options: FieldOptions): PropertyDecorator =>
   CheckedField(
     checkTimestamp,
     options,
@@ -109,17 +110,17 @@ function convertToUtc(value: unknown): unknown {
 }
 
 /**
- * A time with an offset as {@link Timestamp}, or in one of the other forms. A date and a local time are not converted.
+ * A time with an offset as {@link TimestampField}, or in one of the other forms. A date and a local time are not converted.
  * In requests, the schema has no format, because no format allows all forms: the description drops an empty format.
  * @param answered description in responses
  */
-export const FlexibleTime = (
+export const FlexibleTimeField = (
   forms: TimeForms,
   options: FieldOptions,
   answered = options.description,
 ): PropertyDecorator =>
   CheckedField(
-    checkTimeOfForms(forms),
+    checkTimeInAllowedForms(forms),
     options,
     { type: String, format: '' },
     {
@@ -133,32 +134,32 @@ export const FlexibleTime = (
   );
 
 /** An IANA time zone, or one of the other values. */
-export const TimeZone = (options: FieldOptions, others: readonly string[] = []): PropertyDecorator =>
+export const TimeZoneField = (options: FieldOptions, others: readonly string[] = []): PropertyDecorator =>
   CheckedField(checkTimeZone(others), options, { type: String });
 
 /** An object whose values are strings. */
-export const TextMap = (max: number, options: FieldOptions): PropertyDecorator =>
+export const TextMapField = (max: number, options: FieldOptions): PropertyDecorator =>
   CheckedField(
-    checkTextMap(max),
+    checkObjectOfStrings(max),
     options,
     { type: 'object', additionalProperties: { type: 'string', maxLength: DEFAULT_MAX_CHARS }, maxProperties: max },
     { answer: { additionalProperties: { type: 'string' } } as ApiPropertyOptions },
   );
 
 /** A merge patch of an object whose values are strings: null removes a string. */
-export const TextMapPatch = (max: number, options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkTextMap(max, true), options, {
+export const TextMapPatchField = (max: number, options: FieldOptions): PropertyDecorator =>
+  CheckedField(checkObjectOfStrings(max, true), options, {
     type: 'object',
     additionalProperties: { type: ['string', 'null'], maxLength: DEFAULT_MAX_CHARS },
     maxProperties: max,
   } as unknown as ApiPropertyOptions);
 
-export const TextList = (max: number, options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkList(text, max), options, { type: [String], maxItems: max });
+export const TextListField = (max: number, options: FieldOptions): PropertyDecorator =>
+  CheckedField(checkList(checkText, max), options, { type: [String], maxItems: max });
 
 /** One or more enumeration values in any case. */
-export const EnumList = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
-  const canonical = createCanonicalConversion(values);
+export const EnumListField = (values: readonly string[], options: FieldOptions): PropertyDecorator => {
+  const canonical = createEnumConversion(values);
   return CheckedField(
     checkEnumList(values),
     options,
@@ -168,38 +169,38 @@ export const EnumList = (values: readonly string[], options: FieldOptions): Prop
 };
 
 /** Field for an object. `dto` is the object's class in requests, `resource` in responses. */
-export const Nested = (dto: DtoClass, options: FieldOptions, resource = dto): PropertyDecorator =>
+export const ObjectField = (dto: DtoClass, options: FieldOptions, resource = dto): PropertyDecorator =>
   CheckedField(
-    checkNested(dto),
+    checkNestedObject(dto),
     options,
     { type: dto },
-    { nested: dto, normalise: (value) => pickFields(dto, value), answer: { type: resource } },
+    { nested: dto, normalise: (value) => pickFieldsOfDto(dto, value), answer: { type: resource } },
   );
 
 /** Field for a list of objects. `dto` is the class of the objects in requests, `resource` in responses. */
-export const NestedList = (dto: DtoClass, max: number, options: FieldOptions, resource = dto): PropertyDecorator =>
+export const ObjectListField = (dto: DtoClass, max: number, options: FieldOptions, resource = dto): PropertyDecorator =>
   CheckedField(
-    checkList(checkNested(dto), max),
+    checkList(checkNestedObject(dto), max),
     options,
     { type: [dto], maxItems: max },
     {
       nested: dto,
       // Do not read the elements of a list that is too long.
       normalise: (value) =>
-        Array.isArray(value) && value.length <= max ? value.map((item) => pickFields(dto, item)) : value,
+        Array.isArray(value) && value.length <= max ? value.map((item) => pickFieldsOfDto(dto, item)) : value,
       answer: { type: [resource] },
     },
   );
 
-function pickFields(dto: DtoClass, value: unknown): unknown {
-  return isJsonObject(value) ? pickDeclaredFields(dto, value) : value;
+function pickFieldsOfDto(dto: DtoClass, value: unknown): unknown {
+  return isJsonObject(value) ? copyDeclaredFields(dto, value) : value;
 }
 
 /**
  * A field that the feature's own code checks, including for values that no engine can store, so that it reports all
  * faults of the request together.
  */
-export const Forwarded = (
+export const UncheckedField = (
   schema: ApiPropertyOptions,
   options: FieldOptions,
   variant?: FieldVariant,
@@ -211,21 +212,22 @@ export const Forwarded = (
 };
 
 /** A text in a query. */
-export const QueryText = (options: FieldOptions): PropertyDecorator => Text({ ...options, required: false });
+export const TextQueryField = (options: FieldOptions): PropertyDecorator => TextField({ ...options, required: false });
 
 /** The id of a resource in a query. */
-export const QueryId = (prefix: string, options: FieldOptions): PropertyDecorator =>
-  Id(prefix, { ...options, required: false });
+export const IdQueryField = (prefix: string, options: FieldOptions): PropertyDecorator =>
+  IdField(prefix, { ...options, required: false });
 
 /** A time in a query. */
-export const QueryTime = (options: FieldOptions): PropertyDecorator => Timestamp({ ...options, required: false });
+export const TimeQueryField = (options: FieldOptions): PropertyDecorator =>
+  TimestampField({ ...options, required: false });
 
 /** An enumeration value in a query. */
-export const QueryEnum = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
-  OneOf(values, { ...options, required: false });
+export const EnumQueryField = (values: readonly string[], options: FieldOptions): PropertyDecorator =>
+  EnumField(values, { ...options, required: false });
 
 /** Comma-separated values in a query. */
-export const QueryList = (one: FieldCheck, max: number, options: FieldOptions): PropertyDecorator =>
+export const ListQueryField = (one: FieldCheck, max: number, options: FieldOptions): PropertyDecorator =>
   CheckedField(
     checkCommaSeparated(one, max),
     { ...options, required: false },
@@ -233,15 +235,15 @@ export const QueryList = (one: FieldCheck, max: number, options: FieldOptions): 
   );
 
 /** Comma-separated enumeration values in any case in a query. `aliases` are alternative names of values. */
-export const QueryEnumList = (
+export const EnumListQueryField = (
   values: readonly string[],
   options: FieldOptions,
   aliases: Aliases = {},
 ): PropertyDecorator => {
   const accepted = [...values, ...Object.keys(aliases)];
-  const canonical = createCanonicalConversion(accepted, aliases);
+  const canonical = createEnumConversion(accepted, aliases);
   return CheckedField(
-    checkCommaSeparated(checkOneOf(accepted)),
+    checkCommaSeparated(checkEnumValue(accepted)),
     {
       ...options,
       example: options.example === undefined ? undefined : String(options.example).split(','),
@@ -253,17 +255,17 @@ export const QueryEnumList = (
 };
 
 /** `true` or `false` in a query. */
-export const Flag = (options: FieldOptions): PropertyDecorator =>
+export const BooleanQueryField = (options: FieldOptions): PropertyDecorator =>
   CheckedField(
-    checkOneOf(['true', 'false']),
+    checkEnumValue(['true', 'false']),
     { ...options, required: false },
     { type: Boolean },
-    { normalise: createCanonicalConversion(['true', 'false']) },
+    { normalise: createEnumConversion(['true', 'false']) },
   );
 
-export const Limit = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
+export const PageLimitField = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
   CheckedField(
-    checkCount(1, MAX_PAGE_SIZE),
+    checkQueryNumber(1, MAX_PAGE_SIZE),
     { description: 'Maximum number of items per page.', required: false },
     { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: defaultSize },
   );
@@ -272,7 +274,7 @@ export const Limit = (defaultSize = DEFAULT_PAGE_SIZE): PropertyDecorator =>
 const checkOpaqueValue: FieldCheck = (value, param) =>
   typeof value === 'string' ? [] : createFieldError(param, 'invalid_type', 'Must be given only once.');
 
-export const Cursor = (): PropertyDecorator =>
+export const PageCursorField = (): PropertyDecorator =>
   CheckedField(
     checkOpaqueValue,
     { description: '`next_cursor` of the previous page, sent with the same filters.', required: false },
@@ -306,7 +308,7 @@ export function CheckedField(
 
 /**
  * Runs the check of a field if class-validator itself validates an object. Request bodies are read without
- * class-validator; see `getFields`.
+ * class-validator; see `getDeclaredFields`.
  */
 const FIELD_VALIDATOR = {
   validate: (value: unknown, args: ValidationArguments) => findFirstFieldError(value, args) === undefined,
@@ -321,7 +323,7 @@ export function isPresent(_: unknown, value: unknown): boolean {
   return value !== undefined;
 }
 
-const LIMIT_KEYWORDS = [
+const SCHEMA_LIMIT_KEYWORDS = [
   'minLength',
   'maxLength',
   'minItems',
@@ -333,5 +335,5 @@ const LIMIT_KEYWORDS = [
 ];
 
 function omitSchemaLimits(schema: ApiPropertyOptions): ApiPropertyOptions {
-  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !LIMIT_KEYWORDS.includes(keyword)));
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !SCHEMA_LIMIT_KEYWORDS.includes(keyword)));
 }

@@ -1,30 +1,30 @@
 import 'reflect-metadata';
 import { validateSync } from 'class-validator';
-import { OneOf, Resource, Text } from './fields.ts';
-import { InputType } from './mapped-types.ts';
-import { getFields, readDto } from './read-dto.ts';
+import { EnumField, Resource, TextField } from './fields.ts';
+import { DeriveRequestClass } from './mapped-types.ts';
+import { getDeclaredFields, readAndValidateObject } from './read-dto.ts';
 
 class ParcelResource extends Resource {
   readonly id!: string;
-  @Text({ description: 'Name.', example: 'Books' })
+  @TextField({ description: 'Name.', example: 'Books' })
   readonly name!: string;
-  @Text({ description: 'A remark.', nullable: true })
+  @TextField({ description: 'A remark.', nullable: true })
   readonly note!: string | null;
-  @OneOf(['small', 'large'], { description: 'Size.' }, { big: 'large' })
+  @EnumField(['small', 'large'], { description: 'Size.' }, { big: 'large' })
   readonly size!: 'small' | 'large';
 }
-class CreateParcelDto extends InputType(ParcelResource, { required: ['name'], optional: ['note', 'size'] }) {}
-class ChangeParcelDto extends InputType(ParcelResource, { optional: ['note'], kept: ['name'] }) {}
+class CreateParcelDto extends DeriveRequestClass(ParcelResource, { required: ['name'], optional: ['note', 'size'] }) {}
+class ChangeParcelDto extends DeriveRequestClass(ParcelResource, { optional: ['note'], kept: ['name'] }) {}
 
 const faults = (dto: new () => object, input: unknown) =>
-  readDto(dto, input).faults.map(({ param, code }) => `${param} ${code}`);
+  readAndValidateObject(dto, input).faults.map(({ param, code }) => `${param} ${code}`);
 const described = (dto: new () => object, name: string) =>
   Reflect.getMetadata('swagger/apiModelProperties', dto.prototype as object, name) as Record<string, unknown>;
 
-describe('InputType', () => {
+describe('DeriveRequestClass', () => {
   it('includes only the named fields', () => {
-    expect([...getFields(CreateParcelDto).keys()]).toEqual(['name', 'note', 'size']);
-    expect([...getFields(ChangeParcelDto).keys()]).toEqual(['name', 'note']);
+    expect([...getDeclaredFields(CreateParcelDto).keys()]).toEqual(['name', 'note', 'size']);
+    expect([...getDeclaredFields(ChangeParcelDto).keys()]).toEqual(['name', 'note']);
   });
 
   it('requires required fields, accepts null for optional ones, and refuses null for kept ones', () => {
@@ -36,7 +36,10 @@ describe('InputType', () => {
   });
 
   it('converts aliases to their value', () => {
-    expect(readDto(CreateParcelDto, { name: 'a', size: 'BIG' }).value).toEqual({ name: 'a', size: 'large' });
+    expect(readAndValidateObject(CreateParcelDto, { name: 'a', size: 'BIG' }).value).toEqual({
+      name: 'a',
+      size: 'large',
+    });
   });
 
   it('describes limits only in requests', () => {

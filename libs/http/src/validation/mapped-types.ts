@@ -31,7 +31,7 @@ interface InputFields<R, O, K> {
 }
 
 /** Derives the class of a request from a resource: some of its fields, with the limits for requests. */
-export function InputType<
+export function DeriveRequestClass<
   T extends object,
   R extends keyof T & string = never,
   O extends keyof T & string = never,
@@ -55,7 +55,7 @@ export function InputType<
 }
 
 /** Derives the class of a list page from its resource. */
-export function PageType<T extends object>(
+export function DerivePageClass<T extends object>(
   resource: Type<T>,
   data: string,
   next_cursor = 'Cursor of the next page: send it as `cursor` with the same filters.',

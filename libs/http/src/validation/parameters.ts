@@ -2,7 +2,7 @@ import type { FieldError } from '@tracking/contracts';
 import type { FastifyRequest } from 'fastify';
 import { createInvalidRequestError } from '../errors/request-error.ts';
 import { createFieldError } from './checks.ts';
-import { listDescribedNames, getFields, readDto } from './read-dto.ts';
+import { listOpenApiFieldNames, getDeclaredFields, readAndValidateObject } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 
 declare module 'fastify' {
@@ -25,14 +25,14 @@ export class NoParameters {}
 export function readParameters(request: FastifyRequest): void {
   const { parameters } = request.routeOptions.config;
   if (request.is404 || parameters === undefined) return;
-  const { value, faults } = readDto(parameters, request.query);
+  const { value, faults } = readAndValidateObject(parameters, request.query);
   const all = [
     ...findMalformedEscapes(request.raw.url ?? ''),
     ...findUnknownParameters(Object.keys(request.query as object), parameters),
     ...findRepeatedParameters(request.query as object, parameters),
     ...faults,
   ];
-  if (all.length > 0) throw createInvalidRequestError([...selectFirstFaults(all)]);
+  if (all.length > 0) throw createInvalidRequestError([...selectFirstErrorPerParameter(all)]);
   request.query = value;
 }
 
@@ -41,10 +41,10 @@ const MAX_REPORTED_FAULTS = 100;
 const MAX_QUOTED_NAME_CHARS = 200;
 
 function findUnknownParameters(names: readonly string[], parameters: DtoClass): readonly FieldError[] {
-  const known = getFields(parameters);
+  const known = getDeclaredFields(parameters);
   const unknown = names.filter((name) => !known.has(name)).slice(0, MAX_REPORTED_FAULTS);
   if (unknown.length === 0) return [];
-  const allowed = known.size === 0 ? 'none' : listDescribedNames(parameters).join(', ');
+  const allowed = known.size === 0 ? 'none' : listOpenApiFieldNames(parameters).join(', ');
   const message = `Is not a query parameter of this operation. Allowed: ${allowed}.`;
   return unknown.flatMap((name) =>
     createFieldError(name.slice(0, MAX_QUOTED_NAME_CHARS), 'unknown_parameter', message),
@@ -52,7 +52,7 @@ function findUnknownParameters(names: readonly string[], parameters: DtoClass): 
 }
 
 function findRepeatedParameters(query: object, parameters: DtoClass): readonly FieldError[] {
-  const known = getFields(parameters);
+  const known = getDeclaredFields(parameters);
   return Object.entries(query).flatMap(([name, value]) => {
     if (!Array.isArray(value)) return [];
     const isList = known.get(name)?.input.type === 'array';
@@ -68,18 +68,18 @@ function findRepeatedParameters(query: object, parameters: DtoClass): readonly F
 function findMalformedEscapes(url: string): readonly FieldError[] {
   const query = url.slice(url.indexOf('?') + 1);
   if (query === url || !query.includes('%')) return [];
-  const malformed = query.split('&').filter((part) => decodeOrUndefined(part) === undefined);
+  const malformed = query.split('&').filter((part) => decodePercentOrUndefined(part) === undefined);
   return malformed.slice(0, MAX_REPORTED_FAULTS).flatMap((part) => {
     const [name = ''] = part.split('=', 1);
     return createFieldError(
-      (decodeOrUndefined(name) ?? name).slice(0, MAX_QUOTED_NAME_CHARS),
+      (decodePercentOrUndefined(name) ?? name).slice(0, MAX_QUOTED_NAME_CHARS),
       'invalid_value',
       'Must be percent-encoded UTF-8.',
     );
   });
 }
 
-function decodeOrUndefined(text: string): string | undefined {
+function decodePercentOrUndefined(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
@@ -88,7 +88,7 @@ function decodeOrUndefined(text: string): string | undefined {
 }
 
 /** Returns the first fault of each parameter. */
-function selectFirstFaults(faults: readonly FieldError[]): Iterable<FieldError> {
+function selectFirstErrorPerParameter(faults: readonly FieldError[]): Iterable<FieldError> {
   const first = new Map<string, FieldError>();
   for (const each of faults) if (!first.has(each.param)) first.set(each.param, each);
   return first.values();

@@ -3,7 +3,7 @@ import type { FieldError, JsonObject, Timestamp, Warning } from '@tracking/contr
 import { createInvalidRequestError } from '../errors/request-error.ts';
 import type { SentRequest } from '../server/request.ts';
 import { isJsonObject } from './checks.ts';
-import { createIgnoredWarnings, readDto, findUnknownFields } from './read-dto.ts';
+import { createIgnoredWarnings, readAndValidateObject, findUnknownFields } from './read-dto.ts';
 import type { DtoClass } from './read-dto.ts';
 
 type Request = Pick<SentRequest, 'body' | 'strict'>;
@@ -34,8 +34,8 @@ interface DraftBody<T> {
  * @param answer class of the operation's response: its fields are reported as read-only if a body has them
  * @throws RequestError if the body is not an object
  */
-export function createDraftBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, request: Request): DraftBody<T> {
-  const { value, faults } = readDto(dto, request.body);
+export function parseDraftBody<T extends object>(dto: DtoClass<T>, answer: DtoClass, request: Request): DraftBody<T> {
+  const { value, faults } = readAndValidateObject(dto, request.body);
   const unknown = findUnknownFields(dto, answer, request.body);
   const faulty = new Set(faults.map(({ param }) => param));
   return {
@@ -67,7 +67,7 @@ export class BodyPipe<T extends object> implements PipeTransform<SentRequest, Re
 
   /** @throws RequestError */
   transform(request: SentRequest): ReadBody<T> {
-    const { value, faulty, accept } = createDraftBody(this.dto, this.answer, request);
+    const { value, faulty, accept } = parseDraftBody(this.dto, this.answer, request);
     const valid = Object.entries(value).filter(([name]) => !faulty.has(name));
     return { value, warnings: accept(this.check?.(Object.fromEntries(valid) as Partial<T>, request.at)) };
   }

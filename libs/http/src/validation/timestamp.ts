@@ -36,17 +36,17 @@ export function parseTimeOfForms(text: string, forms: TimeForms): string | undef
   if (forms.day && DATE_WITHOUT_TIME_PATTERN.test(text))
     return describeDateFault(text) === undefined ? text : undefined;
   if (!forms.local || !LOCAL_TIME_PATTERN.test(text)) return parseTimestamp(text);
-  return parseTimestamp(completeLocalTime(text))?.slice(0, -1);
+  return parseTimestamp(addSecondsAndOffset(text))?.slice(0, -1);
 }
 
 /** Returns the fault of a time in words; undefined if it has one of the forms and is valid. */
 export function describeTimeFault(text: string, forms: TimeForms): string | undefined {
   if (forms.day && DATE_WITHOUT_TIME_PATTERN.test(text)) return describeDateFault(text);
-  return describeTimestampFault(forms.local && LOCAL_TIME_PATTERN.test(text) ? completeLocalTime(text) : text);
+  return describeTimestampFault(forms.local && LOCAL_TIME_PATTERN.test(text) ? addSecondsAndOffset(text) : text);
 }
 
 /** Adds missing seconds and `Z` to a local time. */
-function completeLocalTime(text: string): string {
+function addSecondsAndOffset(text: string): string {
   return `${text}${text.length === 'YYYY-MM-DDTHH:mm'.length ? ':00' : ''}Z`;
 }
 
@@ -59,7 +59,7 @@ export function describeTimestampFault(text: string): string | undefined {
 export function describeDateFault(text: string): string | undefined {
   if (!DATE_WITHOUT_TIME_PATTERN.test(text)) return 'Must be a date such as 2026-11-21, without a time.';
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
-  if (day < 1 || day > countDays(year, month)) return `The date ${text} does not exist.`;
+  if (day < 1 || day > countDaysOfMonth(year, month)) return `The date ${text} does not exist.`;
   return year >= MIN_YEAR && year <= MAX_YEAR ? undefined : YEAR_OUT_OF_RANGE_MESSAGE;
 }
 
@@ -68,8 +68,8 @@ type ParsedTime =
 
 function parseTime(text: string): ParsedTime {
   if (text.length > MAX_TIMESTAMP_CHARS || !RFC_3339.test(text)) return { fault: describeFormatFault(text) };
-  const parts = splitIntoParts(text);
-  const fault = describePartFault(text, parts);
+  const parts = splitTimestampIntoParts(text);
+  const fault = describeTimestampPartFault(text, parts);
   if (fault !== undefined) return { fault };
 
   const { year, month, day, hour, minute, second, offset } = parts;
@@ -99,7 +99,7 @@ interface TimestampParts {
   readonly offset: number;
 }
 
-function splitIntoParts(text: string): TimestampParts {
+function splitTimestampIntoParts(text: string): TimestampParts {
   return {
     year: parseTwoDigits(text, 0) * 100 + parseTwoDigits(text, 2),
     month: parseTwoDigits(text, 5),
@@ -112,11 +112,11 @@ function splitIntoParts(text: string): TimestampParts {
 }
 
 /** Returns the fault of a date, time or offset that does not exist; undefined if all exist. */
-function describePartFault(
+function describeTimestampPartFault(
   text: string,
   { year, month, day, hour, minute, second, offset }: TimestampParts,
 ): string | undefined {
-  if (day < 1 || day > countDays(year, month)) return `The date ${text.slice(0, 10)} does not exist.`;
+  if (day < 1 || day > countDaysOfMonth(year, month)) return `The date ${text.slice(0, 10)} does not exist.`;
   if (hour > 23 || minute > 59 || second > 60) return `The time ${text.slice(11, 19)} does not exist.`;
   if (Number.isNaN(offset)) return `The offset ${text.slice(-6)} does not exist.`;
   // Date.UTC reads years below 100 as years of the twentieth century.
@@ -163,7 +163,7 @@ function parseFractionMs(text: string): number {
 }
 
 /** Returns the number of days in the month; 0 for a month that does not exist. */
-function countDays(year: number, month: number): number {
+function countDaysOfMonth(year: number, month: number): number {
   const leapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   return month === 2 && leapYear ? 29 : (DAYS_PER_MONTH[month - 1] ?? 0);
 }

@@ -1,20 +1,20 @@
 import type { User } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import { choosePropertyRounds } from '@tracking/testing';
-import { openReplicas, getRefusal } from '../test/replicas.ts';
-import { createRandomDelays, steppingStore } from '../test/stepping-store.ts';
+import { openIdentityReplicas, captureRefusal } from '../test/replicas.ts';
+import { createRandomDelays, createSteppingStore } from '../test/stepping-store.ts';
 import type { ChangeResult, Identity, IdentityCommand } from './index.ts';
 
 const PASSWORD = 'a horse in the rain';
 
 describe('the last admin', () => {
-  let world: Awaited<ReturnType<typeof openReplicas>>;
+  let world: Awaited<ReturnType<typeof openIdentityReplicas>>;
   let identity: Identity;
   let made: number;
 
   beforeEach(async () => {
-    world = await openReplicas();
-    identity = await world.open();
+    world = await openIdentityReplicas();
+    identity = await world.openIdentityReplica();
     made = 0;
   });
   afterEach(() => world.close());
@@ -37,8 +37,8 @@ describe('the last admin', () => {
 
   it('can be neither demoted nor deactivated', async () => {
     const { id } = await admin();
-    expect((await getRefusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
-    expect((await getRefusal(identity.users.deactivateUser(await world.command(), id))).code).toBe('last_admin');
+    expect((await captureRefusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
+    expect((await captureRefusal(identity.users.deactivateUser(await world.command(), id))).code).toBe('last_admin');
     expect((await identity.users.changeUser(await world.command(), id, { name: 'Jo' })).after.name).toBe('Jo');
     const { id: other } = await admin();
     expect((await demote(identity, await world.command(), id)).after.role).toBe('viewer');
@@ -51,11 +51,11 @@ describe('the last admin', () => {
     const invited = await identity.users.inviteUser(await world.command(), { email: 'jo@example.com', role: 'admin' });
     const gone = await admin();
     await identity.users.deactivateUser(await world.command(), gone.id);
-    expect((await getRefusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
+    expect((await captureRefusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
     const at = new Date(world.time.now).toISOString();
     await identity.links.useLink({ id: 'joins', at }, invited.link.token, { name: 'Jo', password: PASSWORD });
     expect((await identity.users.deactivateUser(await world.command(), id)).after.status).toBe('deactivated');
-    expect((await getRefusal(demote(identity, await world.command(), invited.after.id))).code).toBe('last_admin');
+    expect((await captureRefusal(demote(identity, await world.command(), invited.after.id))).code).toBe('last_admin');
     await identity.users.reactivateUser(await world.command(), gone.id);
     expect((await demote(identity, await world.command(), invited.after.id)).after.role).toBe('viewer');
     expect(await activeAdmins()).toEqual([gone.id]);
@@ -63,7 +63,7 @@ describe('the last admin', () => {
 
   it('stays if two admins demote each other at once on two replicas, in any order of steps', async () => {
     const interleaved = (seed: number) =>
-      world.open({ documentStore: steppingStore(world.documentStore, createRandomDelays(seed)) });
+      world.openIdentityReplica({ documentStore: createSteppingStore(world.documentStore, createRandomDelays(seed)) });
     let took = new Set<string>();
     for (let seed = 1; seed <= choosePropertyRounds(60); seed += 1) {
       const workspace = `round ${seed}`;
@@ -91,7 +91,7 @@ describe('the last admin', () => {
       const admins = [await admin(workspace), await admin(workspace), await admin(workspace), await admin(workspace)];
       const replicas = await Promise.all(
         [1, 2, 3].map((each) =>
-          world.open({ documentStore: steppingStore(world.documentStore, createRandomDelays(seed * 10 + each)) }),
+          world.openIdentityReplica({ documentStore: createSteppingStore(world.documentStore, createRandomDelays(seed * 10 + each)) }),
         ),
       );
       const changes = admins.flatMap(({ id }, index) => [
@@ -122,8 +122,8 @@ describe('the last admin', () => {
       const [one, two] = [await admin(workspace), await admin(workspace)];
       const command = await world.command({ workspace });
       let left = Infinity;
-      const dying = await world.open({
-        documentStore: steppingStore(world.documentStore, async () => {
+      const dying = await world.openIdentityReplica({
+        documentStore: createSteppingStore(world.documentStore, async () => {
           left -= 1;
           if (left < 0) throw new Unavailable('document store', 'gone');
         }),
@@ -134,7 +134,7 @@ describe('the last admin', () => {
         () => 'died',
       );
       // The next command completes the interrupted change.
-      const next = await world.open();
+      const next = await world.openIdentityReplica();
       const settled = await activeAdmins(workspace);
       expect([[one.id, two.id], [two.id]]).toContainEqual(settled);
       const back = await Promise.allSettled([demote(next, await world.command({ workspace }), two.id)]);
@@ -155,8 +155,8 @@ describe('the last admin', () => {
     const [one, two] = [await admin(), await admin()];
     const command = await world.command();
     let writes = Infinity;
-    const failing = await world.open({
-      documentStore: steppingStore(world.documentStore, async (operation) => {
+    const failing = await world.openIdentityReplica({
+      documentStore: createSteppingStore(world.documentStore, async (operation) => {
         if (!['insert', 'replace', 'claim'].includes(operation)) return;
         writes -= 1;
         if (writes < 0) throw new Unavailable('document store', 'gone');
@@ -165,19 +165,19 @@ describe('the last admin', () => {
     writes = 1;
     await expect(demote(failing, command, one.id)).rejects.toThrow('gone');
     expect(await activeAdmins()).toHaveLength(2);
-    expect((await getRefusal(demote(identity, await world.command(), two.id))).code).toBe('last_admin');
+    expect((await captureRefusal(demote(identity, await world.command(), two.id))).code).toBe('last_admin');
     expect(await activeAdmins()).toEqual([two.id]);
     expect((await demote(identity, command, one.id)).after).toMatchObject({ id: one.id, role: 'viewer', version: 2 });
   });
 });
 
 describe('the first admin', () => {
-  let world: Awaited<ReturnType<typeof openReplicas>>;
+  let world: Awaited<ReturnType<typeof openIdentityReplicas>>;
   let identity: Identity;
 
   beforeEach(async () => {
-    world = await openReplicas();
-    identity = await world.open();
+    world = await openIdentityReplicas();
+    identity = await world.openIdentityReplica();
   });
   afterEach(() => world.close());
 
@@ -185,9 +185,9 @@ describe('the first admin', () => {
   const use = { name: 'Jo', email: 'jo@example.com', password: PASSWORD };
 
   it('is the user of the one-time link, which every replica shows alike', async () => {
-    const links = await Promise.all([identity.firstAdmin.getLink(), (await world.open()).firstAdmin.getLink()]);
+    const links = await Promise.all([identity.firstAdmin.getLink(), (await world.openIdentityReplica()).firstAdmin.getLink()]);
     world.time.now += 86_400_000;
-    const later = await (await world.open()).firstAdmin.getLink();
+    const later = await (await world.openIdentityReplica()).firstAdmin.getLink();
     expect(links).toEqual([later, later]);
     const token = later?.token ?? '';
     expect(await identity.links.getLinkDetails(token)).toEqual({
@@ -199,14 +199,16 @@ describe('the first admin', () => {
     });
     for (const missing of ['name', 'email'] as const) {
       const { [missing]: _without, ...rest } = use;
-      const error = await getRefusal(identity.links.useLink({ id: 'x', at: at() }, token, rest));
+      const error = await captureRefusal(identity.links.useLink({ id: 'x', at: at() }, token, rest));
       expect(error.details).toMatchObject([{ param: missing, code: 'required' }]);
     }
     const { after } = await identity.links.useLink({ id: 'first', at: at() }, token, use);
     expect(after).toMatchObject({ name: 'Jo', email: 'jo@example.com', role: 'admin', status: 'active' });
     expect(await identity.links.useLink({ id: 'first', at: at() }, token, use)).toEqual({ before: null, after });
-    expect((await getRefusal(identity.links.getLinkDetails(token))).code).toBe('not_found');
-    expect((await getRefusal(identity.links.useLink({ id: 'second', at: at() }, token, use))).code).toBe('not_found');
+    expect((await captureRefusal(identity.links.getLinkDetails(token))).code).toBe('not_found');
+    expect((await captureRefusal(identity.links.useLink({ id: 'second', at: at() }, token, use))).code).toBe(
+      'not_found',
+    );
     expect(await identity.firstAdmin.getLink()).toBeUndefined();
     expect(await world.content()).not.toContain(token);
   });
@@ -216,12 +218,12 @@ describe('the first admin', () => {
     world.time.now += 6 * 86_400_000 + 1;
     const second = await identity.firstAdmin.getLink();
     expect(second?.token).not.toBe(first?.token);
-    expect((await getRefusal(identity.links.getLinkDetails(first?.token ?? ''))).code).toBe('not_found');
+    expect((await captureRefusal(identity.links.getLinkDetails(first?.token ?? ''))).code).toBe('not_found');
     expect(await identity.links.getLinkDetails(second?.token ?? '')).toMatchObject({ purpose: 'first_admin' });
   });
 
   it('is created once, however many clients use the link at once', async () => {
-    const replicas = [identity, await world.open()];
+    const replicas = [identity, await world.openIdentityReplica()];
     const link = await identity.firstAdmin.getLink();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, async (_each, index) =>
@@ -236,7 +238,7 @@ describe('the first admin', () => {
   });
 
   it('is created from an e-mail address and a password once, by any replica, and never beside another admin', async () => {
-    const other = await world.open();
+    const other = await world.openIdentityReplica();
     const given = { email: 'ops@example.com', password: PASSWORD };
     await Promise.all([identity.firstAdmin.createIfMissing(given), other.firstAdmin.createIfMissing(given)]);
     expect(await identity.firstAdmin.createIfMissing({ ...given, email: 'else@example.com' })).toBeUndefined();
@@ -247,9 +249,9 @@ describe('the first admin', () => {
 
   it('has a valid password, and an e-mail address that no other user has', async () => {
     const weak = identity.firstAdmin.createIfMissing({ email: 'ops@example.com', password: 'password123' });
-    expect((await getRefusal(weak)).details).toMatchObject([{ param: 'password' }]);
+    expect((await captureRefusal(weak)).details).toMatchObject([{ param: 'password' }]);
     await identity.users.inviteUser(await world.command(), { email: 'ops@example.com', role: 'viewer' });
     const taken = identity.firstAdmin.createIfMissing({ email: 'ops@example.com', password: PASSWORD });
-    expect((await getRefusal(taken)).code).toBe('user_exists');
+    expect((await captureRefusal(taken)).code).toBe('user_exists');
   });
 });

@@ -1,7 +1,7 @@
 import { Unavailable } from '@tracking/ports';
-import { getRefusal } from '../test/replicas.ts';
+import { captureRefusal } from '../test/replicas.ts';
 import { Stage } from '../test/stage.ts';
-import { delayResults } from '../test/storage.ts';
+import { delayStoreResults } from '../test/storage.ts';
 import { ACCESS_TO_ALL_KEYS } from './index.ts';
 import type { KeyAccess, Identity } from './index.ts';
 
@@ -9,10 +9,10 @@ describe('API keys', () => {
   let stage: Stage;
   let identity: Identity;
   beforeAll(async () => {
-    stage = await Stage.open();
+    stage = await Stage.openIdentityStage();
     identity = await stage.startReplica();
   });
-  afterAll(() => stage.close());
+  afterAll(() => stage.closeIdentityStage());
   beforeEach(() => stage.startWorkspace(identity));
 
   const all = async () => (await identity.keys.listKeys(stage.workspace_id, ACCESS_TO_ALL_KEYS, { limit: 200 })).items;
@@ -35,7 +35,7 @@ describe('API keys', () => {
       const { id: workspace_id } = await identity.workspaces.createWorkspace(`other of ${stage.workspace_id}`);
       const request = { name: 'x', environment: 'live', owner: { type: 'user', id } } as const;
       const creating = identity.keys.createKey(stage.createCommand({ workspace_id }), ACCESS_TO_ALL_KEYS, request);
-      expect((await getRefusal(creating)).code).toBe('not_found');
+      expect((await captureRefusal(creating)).code).toBe('not_found');
     });
   });
 
@@ -53,10 +53,10 @@ describe('API keys', () => {
 
     it('refuses expiry times in the past, and invalid names', async () => {
       const owner = { type: 'service_account', id: (await stage.createAccount(identity)).id } as const;
-      const over = await getRefusal(stage.createKey(identity, owner, { expires_at: at(0) }));
+      const over = await captureRefusal(stage.createKey(identity, owner, { expires_at: at(0) }));
       expect(over).toMatchObject({ code: 'validation_failed', details: [{ param: 'expires_at' }] });
-      expect((await getRefusal(stage.createKey(identity, owner, { name: ' ' }))).details[0]?.param).toBe('name');
-      expect((await getRefusal(stage.createKey(identity, { type: 'service_account', id: 'sva_none' }))).code).toBe(
+      expect((await captureRefusal(stage.createKey(identity, owner, { name: ' ' }))).details[0]?.param).toBe('name');
+      expect((await captureRefusal(stage.createKey(identity, { type: 'service_account', id: 'sva_none' }))).code).toBe(
         'not_found',
       );
       expect(await all()).toEqual([]);
@@ -65,7 +65,7 @@ describe('API keys', () => {
     it('refuses a deactivated owner', async () => {
       const { id } = await stage.createAccount(identity);
       await identity.serviceAccounts.deactivateAccount(stage.createCommand(), id);
-      expect((await getRefusal(stage.createKey(identity, { type: 'service_account', id }))).code).toBe(
+      expect((await captureRefusal(stage.createKey(identity, { type: 'service_account', id }))).code).toBe(
         'user_not_active',
       );
     });
@@ -84,7 +84,7 @@ describe('API keys', () => {
 
     it('has a maximum for each owner, which ended keys do not count towards', async () => {
       const { owner, first } = await fill();
-      const refused = await getRefusal(stage.createKey(identity, owner));
+      const refused = await captureRefusal(stage.createKey(identity, owner));
       expect([refused.code, refused.message]).toEqual([
         'too_many_keys',
         'The user has 25 valid keys, the maximum. Revoke one first.',
@@ -92,7 +92,7 @@ describe('API keys', () => {
       expect(await all()).toHaveLength(MAX);
       await stage.revokeKey(identity, { id: first });
       await stage.createKey(identity, owner, { expires_at: at(10_000) });
-      expect((await getRefusal(stage.createKey(identity, owner))).code).toBe('too_many_keys');
+      expect((await captureRefusal(stage.createKey(identity, owner))).code).toBe('too_many_keys');
       stage.now += 10_000;
       await stage.createKey(identity, owner);
       await stage.accountKey(identity);
@@ -114,7 +114,7 @@ describe('API keys', () => {
     it('includes rotated keys during their grace period', async () => {
       const { owner, first } = await fill();
       const reach = { ...ACCESS_TO_ALL_KEYS, user_id: owner.id };
-      expect((await getRefusal(identity.keys.rotateKey(stage.createCommand(), reach, first, 1))).message).toBe(
+      expect((await captureRefusal(identity.keys.rotateKey(stage.createCommand(), reach, first, 1))).message).toBe(
         'The user has 25 valid keys, the maximum. Revoke one first, or rotate without a grace period.',
       );
       const { made } = await identity.keys.rotateKey(stage.createCommand(), reach, first, 0);
@@ -122,7 +122,7 @@ describe('API keys', () => {
       await stage.revokeKey(identity, made);
       const second = (await valid())[0]?.id ?? '';
       await identity.keys.rotateKey(stage.createCommand(), reach, second, 60);
-      expect((await getRefusal(stage.createKey(identity, owner))).code).toBe('too_many_keys');
+      expect((await captureRefusal(stage.createKey(identity, owner))).code).toBe('too_many_keys');
     });
 
     it('does not refuse the repeat of a command that created a key', async () => {
@@ -177,9 +177,9 @@ describe('API keys', () => {
       const { id } = await stage.accountKey(identity, 'feed', { expires_at: at(10_000) });
       await end(id);
       const before = await all();
-      expect((await getRefusal(identity.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, id, 0))).code).toBe(
-        'key_not_active',
-      );
+      expect(
+        (await captureRefusal(identity.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, id, 0))).code,
+      ).toBe('key_not_active');
       expect(await all()).toEqual(before);
     });
 
@@ -204,7 +204,7 @@ describe('API keys', () => {
         const down = async () => {
           if (isDown) throw new Unavailable('document store', 'is gone');
         };
-        const ending = await stage.startReplica(delayResults(down, stage.storage.documentStore, [last]));
+        const ending = await stage.startReplica(delayStoreResults(down, stage.storage.documentStore, [last]));
         isDown = true;
         const command = stage.createCommand();
         await expect(ending.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0)).rejects.toThrow(Unavailable);
@@ -236,7 +236,7 @@ describe('API keys', () => {
         old.id,
         0,
       );
-      expect((await getRefusal(rotating)).code).toBe('precondition_failed');
+      expect((await captureRefusal(rotating)).code).toBe('precondition_failed');
       expect(await all()).toHaveLength(1);
     });
   });

@@ -13,17 +13,23 @@ import type { Collection, DocumentStore } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { API_KEYS_COLLECTION } from './collections.ts';
 import {
-  changeDocument,
+  changeStoredDocument,
   type ChangeResult,
   type IdentityCommand,
-  insertUnlessStored,
-  notFoundError,
-  requireVersion,
+  insertDocumentOfCommand,
+  createNotFoundError,
+  requireExpectedIdentityVersion,
   type VersionedDocument,
 } from './identity-command.ts';
-import { type KeyAccess, getMaxRole, isKeyAccessible, requireRotationAllowed, requireKeyAccess } from './principal.ts';
-import { normalizeName, findAllDocuments, readNewestPageOfWanted } from './records.ts';
-import { deriveBytes, hashKey, deriveId, encodeKey } from './secrets.ts';
+import {
+  type KeyAccess,
+  getMaxRoleOfKey,
+  isKeyAccessible,
+  requireRotationAllowed,
+  requireKeyAccess,
+} from './principal.ts';
+import { normalizeName, findAllDocuments, readWantedPageNewestFirst } from './records.ts';
+import { deriveCredentialBytes, hashKey, derivePrefixedId, encodeKey } from './secrets.ts';
 import type { KeyOwners } from './service-accounts.ts';
 
 export interface NewKeyRequest {
@@ -49,7 +55,7 @@ export interface RotatedKey {
   readonly made: NewApiKey;
 }
 
-const KEY_NOUN = 'key';
+const API_KEY_NOUN = 'key';
 
 /** Creates, lists, rotates and revokes API keys that the caller may manage. */
 export class ApiKeys {
@@ -58,7 +64,7 @@ export class ApiKeys {
     private readonly options: ApiKeysOptions,
   ) {}
 
-  static async open(documentStore: DocumentStore, options: ApiKeysOptions): Promise<ApiKeys> {
+  static async openApiKeys(documentStore: DocumentStore, options: ApiKeysOptions): Promise<ApiKeys> {
     const documents = await documentStore.collection<ApiKeyDocument>(API_KEYS_COLLECTION);
     return new ApiKeys(documents, options);
   }
@@ -75,10 +81,10 @@ export class ApiKeys {
   ): Promise<{ readonly before: null; readonly after: NewApiKey }> {
     const { environment, owner, expires_at = null } = request;
     const name = normalizeName(request.name);
-    if (hasExpired(expires_at, command.at)) throw immediateExpiryError();
+    if (isExpiredAt(expires_at, command.at)) throw createImmediateExpiryError();
     const { role } = await this.options.owners.requireActiveOwner(command.workspace_id, owner);
     requireKeyAccess(reach, { owner, role, environment });
-    const fields = { name, environment, owner, expires_at, max_role: getMaxRole(reach, owner) };
+    const fields = { name, environment, owner, expires_at, max_role: getMaxRoleOfKey(reach, owner) };
     return { before: null, after: await this.insertKey(command, fields, role, 'Revoke one first.') };
   }
 
@@ -86,7 +92,7 @@ export class ApiKeys {
   async listKeys(workspace_id: string, reach: KeyAccess, request: PageRequest): Promise<ItemPage<ApiKey>> {
     const isOwn = reach.service_accounts === 'none' && !reach.other_users && reach.user_id !== null;
     const filter = { workspace_id, ...(isOwn && { owner_id: reach.user_id }) };
-    return readNewestPageOfWanted(this.documents, filter, request, async (documents) =>
+    return readWantedPageNewestFirst(this.documents, filter, request, async (documents) =>
       (await this.toKeysWithRoles(documents)).filter((key) => isKeyAccessible(reach, key)),
     );
   }
@@ -99,9 +105,9 @@ export class ApiKeys {
   /** @throws DomainError `not_found`, also for a key out of reach */
   async getKey(workspace_id: string, reach: KeyAccess, id: string): Promise<ApiKey> {
     const document = await this.documents.get(id);
-    if (document?.workspace_id !== workspace_id) throw notFoundError(KEY_NOUN);
+    if (document?.workspace_id !== workspace_id) throw createNotFoundError(API_KEY_NOUN);
     const [key] = await this.toKeysWithRoles([document]);
-    if (!key || !isKeyAccessible(reach, key)) throw notFoundError(KEY_NOUN);
+    if (!key || !isKeyAccessible(reach, key)) throw createNotFoundError(API_KEY_NOUN);
     return key;
   }
 
@@ -120,7 +126,7 @@ export class ApiKeys {
   /** Returns the ids of the valid keys of an owner, and of those that an earlier attempt of the command revoked. */
   async listRevocableIds({ id, at, workspace_id }: IdentityCommand, owner_id: string): Promise<readonly string[]> {
     const keys = await findAllDocuments(this.documents, { workspace_id, owner_id }, ['created_at', 'id']);
-    const isValid = ({ revoked_at, expires_at }: ApiKeyDocument) => revoked_at === null && !hasExpired(expires_at, at);
+    const isValid = ({ revoked_at, expires_at }: ApiKeyDocument) => revoked_at === null && !isExpiredAt(expires_at, at);
     return keys.filter((key) => isValid(key) || key.changed_by === id).map((key) => key.id);
   }
 
@@ -138,18 +144,18 @@ export class ApiKeys {
     const { if_match: _, ...unconditional } = command;
     const old = await this.getKey(command.workspace_id, reach, id);
     requireRotationAllowed(reach, old);
-    const rotated_to = deriveId('key', command.id);
+    const rotated_to = derivePrefixedId('key', command.id);
     const isDone = (present: Pick<ApiKey, 'rotated_to'>) => present.rotated_to === rotated_to;
     const requireRotatable = (present: ApiKey) => {
-      requireVersion(present, command);
-      requireActive(present, command.at);
+      requireExpectedIdentityVersion(present, command);
+      requireActiveKey(present, command.at);
     };
     if (!isDone(old)) {
       requireRotatable(old);
       await this.options.owners.requireActiveOwner(command.workspace_id, old.owner);
     }
     const remedy = grace_seconds > 0 ? 'Revoke one first, or rotate without a grace period.' : undefined;
-    const max_role = old.max_role ?? getMaxRole(reach, old.owner);
+    const max_role = old.max_role ?? getMaxRoleOfKey(reach, old.owner);
     const made = await this.insertKey(command, { ...old, max_role }, old.role, remedy);
     const graceEnds = new Date(Date.parse(command.at) + 1_000 * grace_seconds).toISOString();
     try {
@@ -178,9 +184,9 @@ export class ApiKeys {
     role: Role,
     remedy: string | undefined,
   ): Promise<NewApiKey> {
-    const key = encodeKey(environment, deriveBytes(this.options.secret, 'api key', command.id));
+    const key = encodeKey(environment, deriveCredentialBytes(this.options.secret, 'api key', command.id));
     const content = {
-      id: deriveId('key', command.id),
+      id: derivePrefixedId('key', command.id),
       workspace_id: command.workspace_id,
       name,
       environment,
@@ -199,7 +205,7 @@ export class ApiKeys {
     };
     // Check one key at a time, so that only keys above the maximum are refused if several are created at once.
     const document = await retryConflicts(this.documents, `the keys of ${owner.id}`, async () => {
-      const stored = await insertUnlessStored(this.documents, command, content);
+      const stored = await insertDocumentOfCommand(this.documents, command, content);
       if (stored.isNew && remedy !== undefined) await this.requireBelowKeyLimit(stored.document, command.at, remedy);
       return stored.document;
     });
@@ -239,7 +245,12 @@ export class ApiKeys {
     role: Role,
     decide: (present: ApiKeyDocument) => Partial<ApiKeyDocument>,
   ): Promise<ChangeResult<ApiKey>> {
-    const { before, after } = await changeDocument({ documents: this.documents, name: KEY_NOUN }, id, command, decide);
+    const { before, after } = await changeStoredDocument(
+      { documents: this.documents, name: API_KEY_NOUN },
+      id,
+      command,
+      decide,
+    );
     this.options.onChanged(after);
     return { before: before && toApiKey(before, role), after: toApiKey(after, role) };
   }
@@ -255,17 +266,17 @@ export class ApiKeys {
 }
 
 /** @throws DomainError `key_not_active` */
-function requireActive(key: ApiKey, at: Timestamp): void {
-  if (key.rotated_to !== null) throw keyNotActiveError(`was already rotated, to ${key.rotated_to}`);
-  if (key.revoked_at !== null) throw keyNotActiveError('is revoked');
-  if (hasExpired(key.expires_at, at)) throw keyNotActiveError('has expired');
+function requireActiveKey(key: ApiKey, at: Timestamp): void {
+  if (key.rotated_to !== null) throw createKeyNotActiveError(`was already rotated, to ${key.rotated_to}`);
+  if (key.revoked_at !== null) throw createKeyNotActiveError('is revoked');
+  if (isExpiredAt(key.expires_at, at)) throw createKeyNotActiveError('has expired');
 }
 
-function keyNotActiveError(how: string): DomainError {
+function createKeyNotActiveError(how: string): DomainError {
   return new DomainError('key_not_active', `The key ${how}.`);
 }
 
-function immediateExpiryError(): DomainError {
+function createImmediateExpiryError(): DomainError {
   return new DomainError('validation_failed', 'The key would expire immediately.', [
     { param: 'expires_at', code: 'invalid_value', message: 'Must be in the future.' },
   ]);
@@ -288,6 +299,6 @@ export function toApiKey(document: ApiKeyDocument, role: Role): ApiKey {
 }
 
 /** Returns true if a key that expires at `expires_at` is no longer valid at `at`. */
-export function hasExpired(expires_at: Timestamp | null, at: Timestamp): boolean {
+export function isExpiredAt(expires_at: Timestamp | null, at: Timestamp): boolean {
   return expires_at !== null && expires_at <= at;
 }

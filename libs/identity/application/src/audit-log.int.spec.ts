@@ -1,7 +1,7 @@
 import { type Actor, AUDIT_TYPES } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document } from '@tracking/ports';
 import { DutyCycle } from '@tracking/resilience';
-import { openStorage } from '../test/storage.ts';
+import { openTestStorage } from '../test/storage.ts';
 import type { Storage } from '../test/storage.ts';
 import { AuditLog } from './audit-log.ts';
 import type { AuditedCommand } from './audit-log.ts';
@@ -19,9 +19,9 @@ describe('the audit log', () => {
   let serial = 0;
 
   beforeEach(async () => {
-    storage = await openStorage();
+    storage = await openTestStorage();
     names = new Map([['usr_jo', 'Jo']]);
-    log = await AuditLog.open(storage.documentStore, async (actors) => {
+    log = await AuditLog.openAuditLog(storage.documentStore, async (actors) => {
       return new Map(actors.flatMap(({ id }) => (names.has(id) ? [[id, String(names.get(id))]] : [])));
     });
   });
@@ -145,7 +145,7 @@ describe('the audit log', () => {
         return Object.assign(Object.create(collection) as Collection<T>, { find });
       },
     };
-    const counted = await AuditLog.open(counting, () => Promise.resolve(new Map()));
+    const counted = await AuditLog.openAuditLog(counting, () => Promise.resolve(new Map()));
     const { items } = await counted.listEntries('wsp_1', { filter: { types }, limit: 10 });
     expect(items.map(({ type }) => type)).toEqual(oldestFirst.toReversed().slice(0, 10));
     expect(read).toBeLessThanOrEqual(2 * 11);

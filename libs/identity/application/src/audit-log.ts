@@ -10,7 +10,7 @@ import {
 } from '@tracking/ports';
 import { DutyCycle, LeaderElectedJob } from '@tracking/resilience';
 import { AUDIT_LOG_COLLECTION } from './collections.ts';
-import { deriveId } from './secrets.ts';
+import { derivePrefixedId } from './secrets.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Milliseconds for which audit log entries are kept. */
@@ -80,14 +80,14 @@ export class AuditLog {
     private readonly namesOf: NamesOf,
   ) {}
 
-  static async open(documentStore: DocumentStore, namesOf: NamesOf): Promise<AuditLog> {
+  static async openAuditLog(documentStore: DocumentStore, namesOf: NamesOf): Promise<AuditLog> {
     const documents = await documentStore.collection<AuditDocument>(AUDIT_LOG_COLLECTION);
     return new AuditLog(documents, namesOf);
   }
 
   /** Stores the entry before the change begins. @throws Unavailable */
   async beginAuditEntry({ command_id, type, target_id, actor, ...known }: AuditedCommand): Promise<OpenAuditEntry> {
-    const id = deriveId('aud', command_id);
+    const id = derivePrefixedId('aud', command_id);
     const target = { type: type.split('.', 1)[0] ?? type, id: target_id };
     const [workspace, by] = [known.workspace_id, actor.id];
     const filters: readonly AuditListFilter[] = [{}, { actor: by }, { type }, { actor: by, type }];
@@ -97,7 +97,7 @@ export class AuditLog {
       type,
       target,
       actor: { type: actor.type, id: actor.id },
-      lists: filters.map((filter) => composeListName(workspace, filter)),
+      lists: filters.map((filter) => createAuditListName(workspace, filter)),
       changes: {},
       outcome: 'unknown',
     });
@@ -137,7 +137,7 @@ export class AuditLog {
     const find = (type: AuditType | undefined, earliest: Timestamp | undefined) =>
       this.documents.find({
         filter: {
-          lists: composeListName(workspace_id, { actor, type }),
+          lists: createAuditListName(workspace_id, { actor, type }),
           ...((earliest !== undefined || to !== undefined) && {
             at: { ...(earliest && { gte: earliest }), ...(to && { lte: to }) },
           }),
@@ -195,7 +195,7 @@ function compareNewestFirst(one: AuditDocument, other: AuditDocument): number {
   return `${one.at} ${one.id}` < `${other.at} ${other.id}` ? 1 : -1;
 }
 
-function composeListName(workspaceId: string, { actor, type }: AuditListFilter): string {
+function createAuditListName(workspaceId: string, { actor, type }: AuditListFilter): string {
   return [workspaceId, actor ?? '', type ?? ''].join(' ');
 }
 

@@ -2,7 +2,7 @@ import type { KeyOwner, NewApiKey, Principal } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
 import { Stage } from '../test/stage.ts';
-import { delayResults } from '../test/storage.ts';
+import { delayStoreResults } from '../test/storage.ts';
 import { ACCESS_TO_ALL_KEYS, getPermissions } from './index.ts';
 import type { Identity } from './index.ts';
 
@@ -51,14 +51,14 @@ describe('authentication', () => {
   let stage: Stage;
   let here: Identity;
   beforeAll(async () => {
-    stage = await Stage.open();
+    stage = await Stage.openIdentityStage();
     here = await stage.startReplica();
   });
-  afterAll(() => stage.close());
+  afterAll(() => stage.closeIdentityStage());
 
   /** A replica that runs this before each read returns. */
   const there = (onRead: () => Promise<void>): Promise<Identity> => {
-    const store: DocumentStore = delayResults(onRead, stage.storage.documentStore, ['find', 'get', 'getMany']);
+    const store: DocumentStore = delayStoreResults(onRead, stage.storage.documentStore, ['find', 'get', 'getMany']);
     return stage.startReplica(store);
   };
   const isAsBefore = (principal: Principal | undefined) => principal?.permissions === BEFORE;

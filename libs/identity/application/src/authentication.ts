@@ -9,11 +9,11 @@ import {
 } from '@tracking/contracts';
 import type { Clock, Collection, Logger } from '@tracking/ports';
 import { RecentLookUps, type RecentLookUpsOptions } from '@tracking/resilience';
-import { toApiKey, type ApiKeyDocument, hasExpired } from './api-keys.ts';
+import { toApiKey, type ApiKeyDocument, isExpiredAt } from './api-keys.ts';
 import { getKeyPermissions, getPermissions } from './principal.ts';
-import { hashKey, looksLikeKey, looksLikeToken } from './secrets.ts';
+import { hashKey, hasApiKeyForm, hasTokenForm } from './secrets.ts';
 import type { KeyOwners, ServiceAccounts } from './service-accounts.ts';
-import { isValidInEpoch, type SessionDocument, type Sessions } from './sessions.ts';
+import { isSessionValidInEpoch, type SessionDocument, type Sessions } from './sessions.ts';
 import type { UserDocument } from './user-store.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -31,15 +31,15 @@ type Owner = Pick<CredentialsOwner, 'user' | 'service_account' | 'role'>;
  * Returns the user or service account of a key or session, as shown to this user or account. Undefined if the key or
  * session no longer exists.
  */
-export async function credentialsHolder(
+export async function findCredentialsHolder(
   parts: CredentialsHolderDependencies,
   principal: Principal,
 ): Promise<CredentialsOwner | undefined> {
   const { workspace_id, environment } = principal;
   const [owner, workspace, credential] = await Promise.all([
-    findOwner(parts, principal),
+    findOwnerOfCredentials(parts, principal),
     parts.workspaces.getWorkspace(workspace_id),
-    findCredential(parts, principal),
+    findKeyOrSession(parts, principal),
   ]);
   if (!owner || !credential) return undefined;
   const { expires_at, max_role } = credential;
@@ -48,7 +48,7 @@ export async function credentialsHolder(
   return { ...owner, workspace: { id: workspace.id, name: workspace.name }, permissions, environment, expires_at };
 }
 
-async function findOwner(
+async function findOwnerOfCredentials(
   { users, accounts }: CredentialsHolderDependencies,
   principal: Principal,
 ): Promise<Owner | undefined> {
@@ -62,7 +62,7 @@ async function findOwner(
 }
 
 /** Returns the expiry and the role limit of the key or session; undefined if the key or session no longer exists. */
-async function findCredential(
+async function findKeyOrSession(
   { keys, sessions }: CredentialsHolderDependencies,
   { type, credential_id }: Principal,
 ): Promise<{ readonly expires_at: Timestamp | null; readonly max_role: Role | null } | undefined> {
@@ -70,7 +70,7 @@ async function findCredential(
   return found && { expires_at: found.expires_at, max_role: 'max_role' in found ? (found.max_role ?? null) : null };
 }
 
-const USE_RECORD_INTERVAL_MS = 60_000;
+const LAST_USE_RECORD_INTERVAL_MS = 60_000;
 
 interface KnownKey extends KnownCredential {
   readonly principal: Principal;
@@ -97,7 +97,7 @@ export class KeyAuthentication {
    * @throws Unavailable
    */
   async authenticateKey(key: string): Promise<Principal | undefined> {
-    if (!looksLikeKey(key)) return undefined;
+    if (!hasApiKeyForm(key)) return undefined;
     const known = await this.#cache.findCredential(hashKey(key), (hash) => this.#findKey(hash));
     return known?.principal;
   }
@@ -122,7 +122,7 @@ export class KeyAuthentication {
     const owner = await this.options.owners.getOwner(key.owner);
     if (owner?.status !== 'active') return undefined;
     const { expires_at: ends_at } = toApiKey(key, owner.role);
-    if (!hasExpired(ends_at, this.options.clock().toISOString())) this.#recordUse(key);
+    if (!isExpiredAt(ends_at, this.options.clock().toISOString())) this.#recordUse(key);
     return { principal: createPrincipal(key, owner.role), owner_id: key.owner.id, ends_at };
   }
 
@@ -132,7 +132,7 @@ export class KeyAuthentication {
    */
   #recordUse({ id, last_used_at }: ApiKeyDocument): void {
     const now = this.options.clock();
-    if (last_used_at !== null && now.getTime() - Date.parse(last_used_at) < USE_RECORD_INTERVAL_MS) return;
+    if (last_used_at !== null && now.getTime() - Date.parse(last_used_at) < LAST_USE_RECORD_INTERVAL_MS) return;
     const filter = { id, last_used_at, revoked_at: null };
     this.#writes.addWrite(this.options.keys.claim({ filter }, { last_used_at: now.toISOString() }), { key_id: id });
   }
@@ -175,7 +175,7 @@ export class SessionAuthentication {
    * @throws Unavailable
    */
   async authenticateSession(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
-    if (!looksLikeToken(token)) return undefined;
+    if (!hasTokenForm(token)) return undefined;
     const known = await this.#cache.findCredential(hashKey(token), (hash) => this.#findSession(hash));
     if (!known) return undefined;
     const { id, owner_id, workspace_id, role } = known;
@@ -203,7 +203,7 @@ export class SessionAuthentication {
     const now = this.options.clock().toISOString();
     if (!session || session.ends_at <= now) return undefined;
     const user = await this.options.users.get(session.user_id);
-    if (user?.status !== 'active' || !isValidInEpoch(session, user)) return undefined;
+    if (user?.status !== 'active' || !isSessionValidInEpoch(session, user)) return undefined;
     this.#recordUse(session, user, now);
     const { id, workspace_id, ends_at } = session;
     return { id, workspace_id, owner_id: user.id, role: user.role, ends_at };
@@ -212,7 +212,7 @@ export class SessionAuthentication {
   /** Sets `last_seen_at` in the background, at most once a minute: a session in use is looked up every few seconds. */
   #recordUse(session: SessionDocument, user: UserDocument, now: Timestamp): void {
     const isDue = (seen: Timestamp | null) =>
-      seen === null || Date.parse(now) - Date.parse(seen) >= USE_RECORD_INTERVAL_MS;
+      seen === null || Date.parse(now) - Date.parse(seen) >= LAST_USE_RECORD_INTERVAL_MS;
     const write = (writing: Promise<unknown>) => this.#writes.addWrite(writing, { session_id: session.id });
     // Complete the work of an earlier version, which may have ended before storing the new epoch on the session.
     if (session.epoch !== user.sessions_epoch) write(this.options.sessions.moveToEpoch(session, user.sessions_epoch));

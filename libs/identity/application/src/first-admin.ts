@@ -7,15 +7,15 @@ import type { AuditLog } from './audit-log.ts';
 import type { ChangeResult, IdentityCommand } from './identity-command.ts';
 import {
   hashKey,
-  deriveId,
+  derivePrefixedId,
   type LinkCommand,
   type LinkDetails,
   type LinkHolder,
-  createLink,
+  createOneTimeLink,
   type LinkUse,
-  missingFieldError,
+  createMissingFieldError,
   type OneTimeLink,
-  unknownLinkError,
+  createUnknownLinkError,
 } from './secrets.ts';
 import { normalizeName } from './records.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
@@ -56,7 +56,11 @@ export class FirstAdmin {
     private readonly options: FirstAdminOptions,
   ) {}
 
-  static async open(documentStore: DocumentStore, store: UserStore, options: FirstAdminOptions): Promise<FirstAdmin> {
+  static async openFirstAdmin(
+    documentStore: DocumentStore,
+    store: UserStore,
+    options: FirstAdminOptions,
+  ): Promise<FirstAdmin> {
     return new FirstAdmin(store, await documentStore.collection(FIRST_ADMIN_LINKS_COLLECTION), options);
   }
 
@@ -75,7 +79,7 @@ export class FirstAdmin {
     for (;;) {
       if (await this.store.admins.hasActiveAdmin(workspace_id)) return undefined;
       const present = await this.links.get(workspace_id);
-      const link = present && createLink(secret, 'first_admin', recreateLinkCommand(present));
+      const link = present && createOneTimeLink(secret, 'first_admin', restoreLinkCommand(present));
       const now = clock();
       const isGood = link && Date.parse(link.expires_at) - now.getTime() > MIN_VALIDITY_MS;
       if (isGood && hashKey(link.token) === present.link_hash) return link;
@@ -141,16 +145,16 @@ export class FirstAdmin {
     const made = await this.store.documents.get(this.#userId);
     if (made?.changed_by === command.id) return { before: null, after: toUser(made) };
     await this.#findUsableLink(link_hash, command.at);
-    if (name === undefined) throw missingFieldError('name');
-    if (email === undefined) throw missingFieldError('email');
+    if (name === undefined) throw createMissingFieldError('name');
+    if (email === undefined) throw createMissingFieldError('email');
     const user = await this.#createAdmin(command, { name: normalizeName(name), email, password });
     // Return the same error as for a used link: another request used the link first.
-    if (user.made_by !== command.id) throw unknownLinkError();
+    if (user.made_by !== command.id) throw createUnknownLinkError();
     return user;
   }
 
   get #userId(): string {
-    return deriveId('usr', `first admin of ${this.options.workspace_id}`);
+    return derivePrefixedId('usr', `first admin of ${this.options.workspace_id}`);
   }
 
   async #createAdmin(
@@ -168,9 +172,9 @@ export class FirstAdmin {
 
   async #findUsableLink(link_hash: string, at: Timestamp): Promise<OneTimeLink> {
     const [found] = await this.links.find({ filter: { link_hash }, limit: 1 });
-    if (!found) throw unknownLinkError();
-    const link = createLink(this.options.secret, 'first_admin', recreateLinkCommand(found));
-    if (link.expires_at <= at || (await this.store.admins.hasActiveAdmin(found.id))) throw unknownLinkError();
+    if (!found) throw createUnknownLinkError();
+    const link = createOneTimeLink(this.options.secret, 'first_admin', restoreLinkCommand(found));
+    if (link.expires_at <= at || (await this.store.admins.hasActiveAdmin(found.id))) throw createUnknownLinkError();
     return link;
   }
 
@@ -179,7 +183,7 @@ export class FirstAdmin {
     { id: made_by, at: made_at }: LinkCommand,
   ): Promise<void> {
     const { workspace_id: id, secret } = this.options;
-    const { token } = createLink(secret, 'first_admin', { id: made_by, at: made_at });
+    const { token } = createOneTimeLink(secret, 'first_admin', { id: made_by, at: made_at });
     const document = { id, made_by, made_at, link_hash: hashKey(token) };
     if (!present) await this.links.insert(document);
     else await this.links.replace(document, { link_hash: present.link_hash });
@@ -189,6 +193,6 @@ export class FirstAdmin {
 /** Id of the command that creates the admin at an unattended first start: the same on every replica. */
 const FIRST_START_COMMAND_ID = 'first start';
 
-function recreateLinkCommand({ made_by, made_at }: FirstAdminLinkDocument): LinkCommand {
+function restoreLinkCommand({ made_by, made_at }: FirstAdminLinkDocument): LinkCommand {
   return { id: made_by, at: made_at };
 }

@@ -59,16 +59,16 @@ export type Versionless<T> = Omit<T, 'version' | 'changed_by' | 'changed_from'>;
  * Stores a new document, whose id derives from the command. Returns the stored document if it exists already.
  * @throws DuplicateKey
  */
-export async function createDocument<T extends VersionedDocument>(
+export async function createDocumentOfCommand<T extends VersionedDocument>(
   documents: Collection<T>,
   command: Pick<IdentityCommand, 'id'>,
   content: Versionless<T>,
 ): Promise<T> {
-  return (await insertUnlessStored(documents, command, content)).document;
+  return (await insertDocumentOfCommand(documents, command, content)).document;
 }
 
-/** Does the same as {@link createDocument}, and also returns true if this call stored the document. @throws DuplicateKey */
-export async function insertUnlessStored<T extends VersionedDocument>(
+/** Does the same as {@link createDocumentOfCommand}, and also returns true if this call stored the document. @throws DuplicateKey */
+export async function insertDocumentOfCommand<T extends VersionedDocument>(
   documents: Collection<T>,
   command: Pick<IdentityCommand, 'id'>,
   content: Versionless<T>,
@@ -84,7 +84,7 @@ export async function insertUnlessStored<T extends VersionedDocument>(
  * write changes them concurrently.
  * @throws DomainError `not_found`, also in another workspace; `precondition_failed`; Busy; errors of `decide`
  */
-export function changeDocument<T extends VersionedDocument>(
+export function changeStoredDocument<T extends VersionedDocument>(
   { documents, name, forgotten = [], write }: VersionedCollection<T>,
   id: string,
   command: IdentityCommand,
@@ -92,9 +92,9 @@ export function changeDocument<T extends VersionedDocument>(
 ): Promise<ChangeResult<T>> {
   return retryConflicts(documents, `${name} ${id}`, async () => {
     const present = await documents.get(id);
-    if (present?.workspace_id !== command.workspace_id) throw notFoundError(name);
-    if (present.changed_by === command.id) return { before: restoreFormerDocument(present), after: present };
-    requireVersion(present, command);
+    if (present?.workspace_id !== command.workspace_id) throw createNotFoundError(name);
+    if (present.changed_by === command.id) return { before: createDocumentBeforeCommand(present), after: present };
+    requireExpectedIdentityVersion(present, command);
     const fields = selectChangedFields(present, decide(present));
     if (Object.keys(fields).length === 0) return { before: present, after: present };
     const recordFormerValues = Object.keys(fields).filter((field) => !forgotten.includes(field as keyof T));
@@ -102,29 +102,34 @@ export function changeDocument<T extends VersionedDocument>(
       ...fields,
       version: present.version + 1,
       changed_by: command.id,
-      changed_from: pickFields(present, recordFormerValues),
+      changed_from: copyFieldsOrNull(present, recordFormerValues),
     } as Partial<T>;
-    const after = await (write ? write(present, set) : documents.claim({ filter: createVersionGuard(present) }, set));
+    const after = await (write
+      ? write(present, set)
+      : documents.claim({ filter: createUnchangedVersionGuard(present) }, set));
     return after && { before: present, after };
   });
 }
 
 /** Creates the error for an unknown resource. A resource of another workspace gets the same error. */
-export function notFoundError(name: string): DomainError {
+export function createNotFoundError(name: string): DomainError {
   return new DomainError('not_found', `No such ${name} in this workspace.`);
 }
 
 /** @throws PreconditionFailed */
-export function requireVersion({ version }: { readonly version: number }, { if_match }: IdentityCommand): void {
+export function requireExpectedIdentityVersion(
+  { version }: { readonly version: number },
+  { if_match }: IdentityCommand,
+): void {
   if (if_match === undefined || if_match.includes(version)) return;
   throw new PreconditionFailed(version);
 }
 
-function createVersionGuard<T extends VersionedDocument>({ id, version }: T) {
+function createUnchangedVersionGuard<T extends VersionedDocument>({ id, version }: T) {
   return { id, version };
 }
 
-function restoreFormerDocument<T extends VersionedDocument>(present: T): T | null {
+function createDocumentBeforeCommand<T extends VersionedDocument>(present: T): T | null {
   const { changed_from, version } = present;
   return changed_from === null ? null : { ...present, ...changed_from, version: version - 1 };
 }
@@ -137,6 +142,6 @@ function selectChangedFields<T extends object>(present: T, fields: Partial<T>): 
 }
 
 /** Copies fields of an object. An absent field becomes null, because readers treat both alike. */
-function pickFields<T extends object>(from: T, fields: readonly string[]): object {
+function copyFieldsOrNull<T extends object>(from: T, fields: readonly string[]): object {
   return Object.fromEntries(fields.map((field) => [field, from[field as keyof T] ?? null]));
 }

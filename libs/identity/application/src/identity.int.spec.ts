@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DomainError, USER_ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, NewApiKey, Role } from '@tracking/contracts';
 import type { DocumentStore } from '@tracking/ports';
-import { delayResults, openStorage } from '../test/storage.ts';
+import { delayStoreResults, openTestStorage } from '../test/storage.ts';
 import type { Storage } from '../test/storage.ts';
 import { ACCESS_TO_ALL_KEYS, Identity, getPermissions } from './index.ts';
 import type { IdentityCommand } from './index.ts';
@@ -19,18 +19,18 @@ describe('identity', () => {
   const note = (fields: object, message: string) => void logged.push(JSON.stringify({ fields, message }));
 
   beforeEach(async () => {
-    storage = await openStorage();
+    storage = await openTestStorage();
     now = START;
     replicas = [];
     logged.length = 0;
   });
   afterEach(async () => {
-    await Promise.all(replicas.map((replica) => replica.close()));
+    await Promise.all(replicas.map((replica) => replica.closeIdentity()));
     await storage.close();
   });
 
   async function replica(documentStore: DocumentStore = storage.documentStore): Promise<Identity> {
-    const identity = await Identity.open({
+    const identity = await Identity.openIdentity({
       documentStore,
       clock: () => new Date(now),
       elapsed: () => now,
@@ -174,7 +174,7 @@ describe('identity', () => {
       const created = await newKey(identity);
       const secret = created.key.slice('sk_live_'.length);
       await identity.authenticateKey(created.key);
-      await identity.close();
+      await identity.closeIdentity();
       const list = await identity.keys.listWorkspaceKeys(created.workspace_id);
       const revoked = await revoke(identity, created.workspace_id, created.id);
       const shown = [JSON.stringify(list), JSON.stringify(revoked), logged.join('\n')];
@@ -247,7 +247,7 @@ describe('identity', () => {
 
     it('does not look a key up again within seconds', async () => {
       let reads = 0;
-      const counted = delayResults(async () => void (reads += 1), storage.documentStore);
+      const counted = delayStoreResults(async () => void (reads += 1), storage.documentStore);
       const identity = await replica(counted);
       const { key } = await newKey(identity);
       const unknown = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
@@ -268,7 +268,7 @@ describe('identity', () => {
       let waiting: () => void = () => undefined;
       let gate = Promise.resolve();
       const waits = new Promise<void>((resolve) => (waiting = resolve));
-      const slow = delayResults(async () => {
+      const slow = delayStoreResults(async () => {
         waiting();
         await gate;
       }, storage.documentStore);
@@ -288,7 +288,7 @@ describe('identity', () => {
       const identity = await replica();
       const { key, workspace_id } = await newKey(identity);
       const lastUse = async () => {
-        await identity.close();
+        await identity.closeIdentity();
         return (await identity.keys.listWorkspaceKeys(workspace_id))[0]?.last_used_at;
       };
       expect(await lastUse()).toBeNull();
@@ -306,7 +306,7 @@ describe('identity', () => {
       const [here, there] = await Promise.all([replica(), replica()]);
       const { key, id, workspace_id } = await newKey(here);
       await Promise.all([there.authenticateKey(key), revoke(here, workspace_id, id)]);
-      await there.close();
+      await there.closeIdentity();
       now += 10_000;
       expect(await there.authenticateKey(key)).toBeUndefined();
       expect((await there.keys.listWorkspaceKeys(workspace_id))[0]?.revoked_at).toBe('2026-03-01T12:00:00.000Z');

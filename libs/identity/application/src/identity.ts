@@ -4,13 +4,13 @@ import type { Clock, DocumentStore, Logger } from '@tracking/ports';
 import { type ApiKeyDocument, ApiKeys } from './api-keys.ts';
 import { AuditLog } from './audit-log.ts';
 import type { NamesOf } from './audit-log.ts';
-import { credentialsHolder, KeyAuthentication, SessionAuthentication } from './authentication.ts';
+import { findCredentialsHolder, KeyAuthentication, SessionAuthentication } from './authentication.ts';
 import { FirstAdmin } from './first-admin.ts';
 import { KeyOwners, ServiceAccounts } from './service-accounts.ts';
 import { OneTimeLinks } from './one-time-links.ts';
 import { Passwords } from './passwords.ts';
 import type { PasswordsOptions } from './passwords.ts';
-import { deriveId } from './secrets.ts';
+import { derivePrefixedId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 import { Sessions } from './sessions.ts';
 import type { StartedSession, SessionDocument } from './sessions.ts';
@@ -75,7 +75,7 @@ export class Identity {
   }
 
   /** Creates the workspace `default` at the first start. */
-  static async open(options: IdentityOptions): Promise<Identity> {
+  static async openIdentity(options: IdentityOptions): Promise<Identity> {
     const { documentStore, clock, logger, secret } = options;
     const { randomBytes = strongRandomBytes, elapsed = () => performance.now() } = options;
     const { maxKeysPerOwner: maxPerOwner = DEFAULT_MAX_KEYS_PER_OWNER } = options;
@@ -84,17 +84,17 @@ export class Identity {
       sessionAuthentication.forgetOwner(ownerId);
     };
     const passwords = new Passwords(options.passwords);
-    const workspaces = await Workspaces.open(documentStore, clock, randomBytes);
-    const serviceAccounts = await ServiceAccounts.open(documentStore, forgetOwner);
-    const userStore = await UserStore.open(documentStore, ({ id }) => forgetOwner(id));
+    const workspaces = await Workspaces.openWorkspaces(documentStore, clock, randomBytes);
+    const serviceAccounts = await ServiceAccounts.openServiceAccounts(documentStore, forgetOwner);
+    const userStore = await UserStore.openUserStore(documentStore, ({ id }) => forgetOwner(id));
     const namesOf: NamesOf = async (actors) => {
       const ids = [...new Set(actors.map(({ id }) => id))];
       const known = await Promise.all([userStore.documents.getMany(ids), serviceAccounts.getMany(ids)]);
       return new Map(known.flat().map(({ id, name }) => [id, name]));
     };
-    const auditLog = await AuditLog.open(documentStore, namesOf);
-    const workspace_id = deriveId('wsp', DEFAULT_WORKSPACE);
-    const firstAdmin = await FirstAdmin.open(documentStore, userStore, {
+    const auditLog = await AuditLog.openAuditLog(documentStore, namesOf);
+    const workspace_id = derivePrefixedId('wsp', DEFAULT_WORKSPACE);
+    const firstAdmin = await FirstAdmin.openFirstAdmin(documentStore, userStore, {
       passwords,
       auditLog,
       clock,
@@ -103,10 +103,10 @@ export class Identity {
     });
     const owners = new KeyOwners(serviceAccounts, userStore.documents);
     const onChanged = (key: ApiKeyDocument) => keyAuthentication.forgetKey(key);
-    const keys = await ApiKeys.open(documentStore, { owners, secret, maxPerOwner, onChanged });
+    const keys = await ApiKeys.openApiKeys(documentStore, { owners, secret, maxPerOwner, onChanged });
     const keyAuthentication = new KeyAuthentication({ keys: keys.documents, owners, clock, logger, elapsed });
     const onEnded = (session: Pick<SessionDocument, 'hash'>) => sessionAuthentication.forgetSession(session);
-    const sessions = await Sessions.open(documentStore, { users: userStore.documents, clock, secret, onEnded });
+    const sessions = await Sessions.openSessions(documentStore, { users: userStore.documents, clock, secret, onEnded });
     const sessionAuthentication = new SessionAuthentication({
       sessions,
       users: userStore.documents,
@@ -158,10 +158,10 @@ export class Identity {
   }
 
   /** Returns the holder of a request's credentials, for the holder; undefined if the key or session has just ended. */
-  credentialsHolder(principal: Principal): Promise<CredentialsOwner | undefined> {
+  findCredentialsHolder(principal: Principal): Promise<CredentialsOwner | undefined> {
     const { workspaces, serviceAccounts: accounts, keys, sessions, userStore } = this.#parts;
     const parts = { workspaces, accounts, sessions, keys: keys.documents, users: userStore.documents };
-    return credentialsHolder(parts, principal);
+    return findCredentialsHolder(parts, principal);
   }
 
   /** Returns the present names of users and service accounts, including deactivated ones. @throws Unavailable */
@@ -170,8 +170,8 @@ export class Identity {
   }
 
   /** Waits for writes in progress. Call this method before closing the document store. */
-  async close(): Promise<void> {
+  async closeIdentity(): Promise<void> {
     const { keyAuthentication, sessionAuthentication, signIn } = this.#parts;
-    await Promise.all([keyAuthentication.close(), sessionAuthentication.close(), signIn.close()]);
+    await Promise.all([keyAuthentication.close(), sessionAuthentication.close(), signIn.closeSignIn()]);
   }
 }

@@ -8,15 +8,15 @@ export {
   type IdentitySweeperDependencies,
 } from './audit-log.ts';
 export { IDENTITY_COLLECTIONS } from './collections.ts';
-export { MAX_EMAIL_LENGTH, describeEmailFault, foldEmail } from './user-store.ts';
+export { MAX_EMAIL_LENGTH, describeEmailFault, normalizeEmailForComparison } from './user-store.ts';
 export type { FirstAdmin } from './first-admin.ts';
 export type { ChangeResult, IdentityCommand } from './identity-command.ts';
 export { Identity, type IdentityOptions } from './identity.ts';
-export { ACCESS_TO_ALL_KEYS, getKeyReach, type KeyAccess, getPermissions } from './principal.ts';
+export { ACCESS_TO_ALL_KEYS, getKeysWithinReach, type KeyAccess, getPermissions } from './principal.ts';
 export type { LinkCommand, LinkDetails, LinkHolder, LinkUse, OneTimeLink } from './secrets.ts';
 export type { OneTimeLinks } from './one-time-links.ts';
 export type { PasswordClient } from './password-queue.ts';
-export { describePasswordFault, isPasswordsBusy, type PasswordsOptions } from './passwords.ts';
+export { describePasswordFault, isPasswordQueueFull, type PasswordsOptions } from './passwords.ts';
 export { describeNameFault } from './records.ts';
 export type { ServiceAccounts } from './service-accounts.ts';
 export type { StartedSession, Sessions } from './sessions.ts';

@@ -1,6 +1,12 @@
 import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
 import type { Environment, Principal, Role } from '@tracking/contracts';
-import { getKeyReach, getPermissions, isKeyAccessible, requireRotationAllowed, requireKeyAccess } from './principal.ts';
+import {
+  getKeysWithinReach,
+  getPermissions,
+  isKeyAccessible,
+  requireRotationAllowed,
+  requireKeyAccess,
+} from './principal.ts';
 
 function principal(type: Principal['type'], role: Role, environment: Environment = 'live'): Principal {
   const access = {
@@ -22,13 +28,13 @@ const key = (owner: string, role: Role = 'viewer', environment: Environment = 'l
 describe('keys', () => {
   it.each(USER_ROLES)('of their own are within reach of a user who is %s, with a session or a key', (role) => {
     for (const type of ['session', 'user_key'] as const) {
-      expect(isKeyAccessible(getKeyReach(principal(type, role)), key('usr_me', role))).toBe(true);
+      expect(isKeyAccessible(getKeysWithinReach(principal(type, role)), key('usr_me', role))).toBe(true);
     }
   });
 
   it.each(USER_ROLES)('of other users are within reach of admins only, not of %s', (role) => {
     for (const type of ['session', 'user_key', 'service_account_key'] as const) {
-      expect(isKeyAccessible(getKeyReach(principal(type, role)), key('usr_other'))).toBe(role === 'admin');
+      expect(isKeyAccessible(getKeysWithinReach(principal(type, role)), key('usr_other'))).toBe(role === 'admin');
     }
   });
 
@@ -36,7 +42,7 @@ describe('keys', () => {
     for (const type of ['session', 'user_key', 'service_account_key'] as const) {
       for (const role of USER_ROLES) {
         const reached = USER_ROLES.filter((owner) =>
-          isKeyAccessible(getKeyReach(principal(type, role)), key('sva_1', owner)),
+          isKeyAccessible(getKeysWithinReach(principal(type, role)), key('sva_1', owner)),
         );
         const expected =
           role === 'admin' ? USER_ROLES : USER_ROLES.filter((owner) => role === 'developer' && owner !== 'admin');
@@ -48,7 +54,7 @@ describe('keys', () => {
   it('with live data are beyond the reach of a test key, but not of a session in the test environment', () => {
     const seen = (type: Principal['type'], environment: Environment) =>
       ENVIRONMENTS.filter((one) =>
-        isKeyAccessible(getKeyReach(principal(type, 'admin', environment)), key('usr_me', 'admin', one)),
+        isKeyAccessible(getKeysWithinReach(principal(type, 'admin', environment)), key('usr_me', 'admin', one)),
       );
     expect(seen('user_key', 'test')).toEqual(['test']);
     expect(seen('service_account_key', 'test')).toEqual(['test']);
@@ -57,7 +63,7 @@ describe('keys', () => {
   });
 
   it('of other users are never rotated, not even by an admin', () => {
-    const reach = getKeyReach(principal('session', 'admin'));
+    const reach = getKeysWithinReach(principal('session', 'admin'));
     expect(() => requireRotationAllowed(reach, key('usr_me'))).not.toThrow();
     expect(() => requireRotationAllowed(reach, key('sva_1'))).not.toThrow();
     expect(() => requireRotationAllowed(reach, key('usr_other'))).toThrow(/Only the user who owns/);
@@ -68,7 +74,7 @@ describe('keys', () => {
     ['workspace:admin', principal('session', 'developer'), key('sva_1', 'admin')],
     ['test keys', principal('user_key', 'admin', 'test'), key('usr_me')],
   ])('are refused with the missing permission: %s', (lacking, who, refused) => {
-    expect(() => requireKeyAccess(getKeyReach(who), refused)).toThrow(lacking);
+    expect(() => requireKeyAccess(getKeysWithinReach(who), refused)).toThrow(lacking);
   });
 
   it.each<[Environment, readonly Role[]]>([
@@ -77,7 +83,7 @@ describe('keys', () => {
   ])(
     'of service accounts are created and rotated by a developer up to the own permissions: %s',
     (environment, roles) => {
-      const reach = getKeyReach(principal('session', 'developer'));
+      const reach = getKeysWithinReach(principal('session', 'developer'));
       const permitted = (check: typeof requireRotationAllowed) =>
         USER_ROLES.filter((role) => {
           try {

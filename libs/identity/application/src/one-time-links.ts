@@ -3,14 +3,14 @@ import type { Clock } from '@tracking/ports';
 import type { FirstAdmin } from './first-admin.ts';
 import type { ChangeResult } from './identity-command.ts';
 import {
-  looksLikeToken,
+  hasTokenForm,
   type LinkCommand,
   type LinkDetails,
   hashLinkToken,
   type LinkHolder,
   type LinkUse,
-  missingFieldError,
-  unknownLinkError,
+  createMissingFieldError,
+  createUnknownLinkError,
 } from './secrets.ts';
 import { normalizeName } from './records.ts';
 import type { PasswordQueuePlace } from './password-queue.ts';
@@ -51,7 +51,7 @@ export class OneTimeLinks {
     const actor: Actor = { type: 'user', id: user.id };
     const { workspace_id, id } = user;
     const changed = await this.store.changeUser({ ...command, actor, workspace_id }, id, (present) => {
-      if (present.link_hash !== link_hash) throw unknownLinkError();
+      if (present.link_hash !== link_hash) throw createUnknownLinkError();
       const link = requireUsableLink(present, command);
       // Change nothing: the command is a repeat, and the user was changed later.
       if (link.used_by !== null) return {};
@@ -66,7 +66,7 @@ export class OneTimeLinks {
    * replaced link.
    */
   async findLinkHolder(token: string): Promise<LinkHolder | undefined> {
-    if (!looksLikeToken(token)) return undefined;
+    if (!hasTokenForm(token)) return undefined;
     const link_hash = hashLinkToken(token);
     const user = await this.#findUserOfLink(link_hash);
     if (!user) return this.firstAdmin.findLinkHolder(link_hash);
@@ -82,7 +82,7 @@ export class OneTimeLinks {
   async #readLinkUse(user: UserDocument, command: LinkCommand, { name, password }: LinkUse) {
     if (user.link?.used_by === command.id) return {};
     const named = name === undefined ? user.name : normalizeName(name);
-    if (named === null && user.link?.purpose === 'invitation') throw missingFieldError('name');
+    if (named === null && user.link?.purpose === 'invitation') throw createMissingFieldError('name');
     checkPassword(password, user.email);
     const hash = (place: PasswordQueuePlace) => this.passwords.hashPassword(password, place);
     return { name: named, password_hash: await this.passwords.runInQueue(toPasswordClient(user), hash) };
@@ -91,9 +91,9 @@ export class OneTimeLinks {
 
 /** Returns the link of the user if the command may use it or has used it. @throws DomainError `not_found` */
 function requireUsableLink({ link, status }: UserDocument, { id, at }: LinkCommand) {
-  if (link === null) throw unknownLinkError();
+  if (link === null) throw createUnknownLinkError();
   if (link.used_by === id) return link;
   const isFor = link.purpose === 'invitation' ? 'invited' : 'active';
-  if (link.used_by !== null || link.expires_at <= at || status !== isFor) throw unknownLinkError();
+  if (link.used_by !== null || link.expires_at <= at || status !== isFor) throw createUnknownLinkError();
   return link;
 }

@@ -12,14 +12,14 @@ export interface PasswordsOptions {
   /** Maximum number of clients whose passwords wait or are hashed; 100 by default, with about 3 s for one hash each. */
   readonly maxWaiting?: number;
   /** Computes one hash; argon2id by default. */
-  readonly derive?: typeof argon2id;
+  readonly derive?: typeof computeArgon2idHash;
 }
 
 /**
  * Returns true if an error means that too many password hashes were waiting. Such a request has written nothing,
  * because hashes are computed before writes.
  */
-export function isPasswordsBusy(error: unknown): boolean {
+export function isPasswordQueueFull(error: unknown): boolean {
   return error instanceof Busy && error.engine === PASSWORDS_ENGINE;
 }
 
@@ -30,9 +30,9 @@ const OPERATOR_CLIENT: PasswordClient = { shares: [], isKnown: true };
 export class Passwords {
   readonly #cost: HashCost;
   readonly #queue: PasswordQueue;
-  readonly #derive: typeof argon2id;
+  readonly #derive: typeof computeArgon2idHash;
 
-  constructor({ cost = DEFAULT_HASH_COST, maxWaiting = 100, derive = argon2id }: PasswordsOptions = {}) {
+  constructor({ cost = DEFAULT_HASH_COST, maxWaiting = 100, derive = computeArgon2idHash }: PasswordsOptions = {}) {
     this.#cost = cost;
     this.#queue = new PasswordQueue(maxWaiting);
     this.#derive = derive;
@@ -79,7 +79,9 @@ export class Passwords {
     }
     const { cost, salt, digest } = parsePhc(stored);
     const computed = await this.#computeHash({ password, cost, salt }, place);
-    return computed.length === digest.length && timingSafeEqual(computed, digest) && !exceedsMaxLength(password);
+    return (
+      computed.length === digest.length && timingSafeEqual(computed, digest) && !exceedsMaxPasswordLength(password)
+    );
   }
 
   /** Returns true if the hash has another cost than new hashes. Such a password is hashed again at the next sign-in. */
@@ -92,7 +94,7 @@ export class Passwords {
     if (!place) return this.runInQueue(OPERATOR_CLIENT, (own) => this.#computeHash(input, own));
     const { password, cost, salt } = input;
     // Text that is too long for a password is not normalised: it may be a megabyte.
-    const text = exceedsMaxLength(password) ? '' : normalizePassword(password);
+    const text = exceedsMaxPasswordLength(password) ? '' : normalizePassword(password);
     return this.#queue.computeHashInTurn(place, () => this.#derive(text, cost, salt));
   }
 }
@@ -107,7 +109,7 @@ interface HashInput {
  * Returns true if the text is certainly longer than the maximum. Counts UTF-16 units, because normalization of long
  * texts is slow.
  */
-function exceedsMaxLength(password: string): boolean {
+function exceedsMaxPasswordLength(password: string): boolean {
   return password.length > 4 * MAX_PASSWORD_LENGTH;
 }
 
@@ -133,7 +135,7 @@ function normalizePassword(password: string): string {
  * @throws DomainError `validation_failed`
  */
 export function checkPassword(password: string, email: string, param = 'password'): void {
-  const fault = describePasswordFault(password) ?? describeAddressFault(password, email);
+  const fault = describePasswordFault(password) ?? describeEmailAsPasswordFault(password, email);
   if (fault) throw new DomainError('validation_failed', 'The password is not valid.', [{ param, ...fault }]);
 }
 
@@ -151,7 +153,7 @@ export function describePasswordFault(password: string): Fault | undefined {
   return isCommon ? refused('Must not be one of the most common passwords.') : undefined;
 }
 
-function describeAddressFault(password: string, email: string): Fault | undefined {
+function describeEmailAsPasswordFault(password: string, email: string): Fault | undefined {
   const compared = normalizePassword(password).toLowerCase();
   const address = normalizePassword(email).toLowerCase();
   const isAddress = compared === address || compared === address.slice(0, address.lastIndexOf('@'));
@@ -188,14 +190,14 @@ interface PasswordHash {
 }
 
 const SALT_BYTES = 16;
-const DIGEST_BYTES = 32;
+const PASSWORD_HASH_BYTES = 32;
 const PHC_PATTERN = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([0-9A-Za-z+/]+)\$([0-9A-Za-z+/]+)$/;
 
 const deriveKey = promisify(argon2);
 
 /** Computes argon2id (RFC 9106) of a text on a thread of Node's pool, not on the event loop. */
-export async function argon2id(text: string, cost: HashCost, salt: Uint8Array): Promise<Uint8Array> {
-  return deriveKey('argon2id', { ...cost, message: text, nonce: salt, tagLength: DIGEST_BYTES });
+export async function computeArgon2idHash(text: string, cost: HashCost, salt: Uint8Array): Promise<Uint8Array> {
+  return deriveKey('argon2id', { ...cost, message: text, nonce: salt, tagLength: PASSWORD_HASH_BYTES });
 }
 
 function createSalt(): Uint8Array {

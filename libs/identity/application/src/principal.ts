@@ -79,7 +79,7 @@ export const ACCESS_TO_ALL_KEYS: KeyAccess = {
  * request. A test key can manage only test keys: test keys are stored in more places and must not give access to real
  * data.
  */
-export function getKeyReach(principal: Principal): KeyAccess {
+export function getKeysWithinReach(principal: Principal): KeyAccess {
   const { permissions, actor, type, environment } = principal;
   const isAdmin = permissions.has('workspace:admin');
   const managesAccounts = permissions.has('keys:manage');
@@ -98,7 +98,7 @@ type ReachedKey = Pick<ApiKey, 'owner' | 'role' | 'environment'>;
 export function isKeyAccessible(reach: KeyAccess, { owner, role, environment }: ReachedKey): boolean {
   if (!reach.environments.includes(environment)) return false;
   if (owner.type === 'user') return owner.id === reach.user_id || reach.other_users;
-  return reachesServiceAccount(reach, role);
+  return canManageServiceAccount(reach, role);
 }
 
 /**
@@ -106,7 +106,7 @@ export function isKeyAccessible(reach: KeyAccess, { owner, role, environment }: 
  * account does not give the key rights that its creator never had. Null for no limit: keys of users, and keys that an
  * admin creates.
  */
-export function getMaxRole({ service_accounts }: KeyAccess, owner: KeyOwner): Role | null {
+export function getMaxRoleOfKey({ service_accounts }: KeyAccess, owner: KeyOwner): Role | null {
   // Only developers and admins have the permission keys:manage.
   return owner.type === 'user' || service_accounts === 'all' ? null : 'developer';
 }
@@ -120,7 +120,7 @@ export function requireRotationAllowed(reach: KeyAccess, key: ReachedKey): void 
   if (key.owner.type === 'user' && key.owner.id !== reach.user_id) {
     throw new DomainError('permission_denied', 'Only the user who owns the key may rotate it. You can revoke it.');
   }
-  requireRole(reach, key);
+  requireReachableRole(reach, key);
 }
 
 /** @throws DomainError `permission_denied` */
@@ -128,12 +128,12 @@ export function requireKeyAccess(reach: KeyAccess, key: ReachedKey): void {
   if (!isKeyAccessible(reach, key)) {
     throw new DomainError('permission_denied', describeMissingKeyAccess(reach, key.owner, key.environment));
   }
-  requireRole(reach, key);
+  requireReachableRole(reach, key);
 }
 
 /** @throws DomainError `permission_denied` if a service account with the role may do more than the caller */
-function requireRole(reach: KeyAccess, { owner, role, environment }: ReachedKey): void {
-  const limited = getKeyPermissions(role, { environment, max_role: getMaxRole(reach, owner) });
+function requireReachableRole(reach: KeyAccess, { owner, role, environment }: ReachedKey): void {
+  const limited = getKeyPermissions(role, { environment, max_role: getMaxRoleOfKey(reach, owner) });
   if (limited.size === getPermissions(role, environment).size) return;
   const message = `The role ${role} of the service account exceeds yours in the environment ${environment}: a new key of the account needs the permission workspace:admin.`;
   throw new DomainError('permission_denied', message);
@@ -146,6 +146,6 @@ function describeMissingKeyAccess(reach: KeyAccess, owner: KeyOwner, environment
   return 'Creating keys of a service account with the role admin needs the permission workspace:admin.';
 }
 
-function reachesServiceAccount({ service_accounts }: KeyAccess, role: Role): boolean {
+function canManageServiceAccount({ service_accounts }: KeyAccess, role: Role): boolean {
   return service_accounts === 'all' || (service_accounts === 'all_but_admins' && role !== 'admin');
 }

@@ -47,7 +47,7 @@ interface CreatedRecord extends Document {
  * Returns a page of the matching documents, newest first. The index has the fields that the filter compares for
  * equality, then `created_at` and `id`.
  */
-export async function readNewestPage<T extends CreatedRecord>(
+export async function readPageNewestFirst<T extends CreatedRecord>(
   collection: Collection<T>,
   filter: Filter,
   { limit, after }: PageRequest,
@@ -55,17 +55,17 @@ export async function readNewestPage<T extends CreatedRecord>(
   const sort = { fields: ['created_at', 'id'], descending: true };
   const found = await collection.find({ filter, sort, limit: limit + 1, ...(after && { after }) });
   const items = found.slice(0, limit);
-  return { items, next: found.length > limit ? toCursor(items.at(-1)) : null };
+  return { items, next: found.length > limit ? createPageCursor(items.at(-1)) : null };
 }
 
-/** Number of documents read at once by `readNewestPageOfWanted`. */
+/** Number of documents read at once by `readWantedPageNewestFirst`. */
 const ITEMS_PER_SCAN = 200;
 
 /**
- * Like `readNewestPage`, but for conditions that no filter can express: lists the results of `wanted` that are not
+ * Like `readPageNewestFirst`, but for conditions that no filter can express: lists the results of `wanted` that are not
  * undefined. Only for small collections that people fill by hand.
  */
-export async function readNewestPageOfWanted<T extends CreatedRecord, R extends CreatedRecord>(
+export async function readWantedPageNewestFirst<T extends CreatedRecord, R extends CreatedRecord>(
   collection: Collection<T>,
   filter: Filter,
   { limit, after }: PageRequest,
@@ -74,15 +74,18 @@ export async function readNewestPageOfWanted<T extends CreatedRecord, R extends 
   const items: R[] = [];
   let place = after;
   for (;;) {
-    const page = await readNewestPage(collection, filter, { limit: ITEMS_PER_SCAN, ...(place && { after: place }) });
+    const page = await readPageNewestFirst(collection, filter, {
+      limit: ITEMS_PER_SCAN,
+      ...(place && { after: place }),
+    });
     items.push(...(await wanted(page.items)));
-    if (items.length > limit) return { items: items.slice(0, limit), next: toCursor(items[limit - 1]) };
+    if (items.length > limit) return { items: items.slice(0, limit), next: createPageCursor(items[limit - 1]) };
     if (page.next === null) return { items, next: null };
     place = page.next;
   }
 }
 
-function toCursor(last: CreatedRecord | undefined): readonly string[] | null {
+function createPageCursor(last: CreatedRecord | undefined): readonly string[] | null {
   return last ? [last.created_at, last.id] : null;
 }
 

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { deriveBytes, hashKey, looksLikeKey, deriveId, encodeKey, createId } from './secrets.ts';
+import {
+  deriveCredentialBytes,
+  hashKey,
+  hasApiKeyForm,
+  derivePrefixedId,
+  encodeKey,
+  createPrefixedId,
+} from './secrets.ts';
 
 describe('keys', () => {
   it('contain their environment and 256 bits as letters and digits', () => {
@@ -11,7 +18,7 @@ describe('keys', () => {
     expect(new Set([all, none, one]).size).toBe(3);
     expect(none).toBe(`sk_live_${'0'.repeat(43)}`);
     expect(one).toBe(`sk_live_${'0'.repeat(42)}1`);
-    expect([all, none, one].map(looksLikeKey)).toEqual([true, true, true]);
+    expect([all, none, one].map(hasApiKeyForm)).toEqual([true, true, true]);
   });
 
   it('are unique', () => {
@@ -28,7 +35,7 @@ describe('keys', () => {
     ` sk_live_${'a'.repeat(43)}`,
     `sk_live_${'a'.repeat(42)}-`,
   ])('do not match %j', (text) => {
-    expect(looksLikeKey(text)).toBe(false);
+    expect(hasApiKeyForm(text)).toBe(false);
   });
 
   it('are stored as SHA-256', () => {
@@ -40,13 +47,13 @@ describe('derived secrets', () => {
   const secret = randomBytes(32);
 
   it('are the same for a repeated command only', () => {
-    const first = deriveBytes(secret, 'api key', 'command 1');
-    expect(deriveBytes(secret, 'api key', 'command 1')).toEqual(first);
+    const first = deriveCredentialBytes(secret, 'api key', 'command 1');
+    expect(deriveCredentialBytes(secret, 'api key', 'command 1')).toEqual(first);
     expect(first).toHaveLength(32);
     for (const other of [
-      deriveBytes(secret, 'api key', 'command 2'),
-      deriveBytes(secret, 'link', 'command 1'),
-      deriveBytes(randomBytes(32), 'api key', 'command 1'),
+      deriveCredentialBytes(secret, 'api key', 'command 2'),
+      deriveCredentialBytes(secret, 'link', 'command 1'),
+      deriveCredentialBytes(randomBytes(32), 'api key', 'command 1'),
     ]) {
       expect(other).not.toEqual(first);
     }
@@ -55,13 +62,13 @@ describe('derived secrets', () => {
 
 describe('ids', () => {
   it('have a prefix and 128 random bits', () => {
-    expect(createId('key', randomBytes)).toMatch(/^key_[a-z2-7]{26}$/);
-    expect(createId('key', randomBytes)).not.toBe(createId('key', randomBytes));
+    expect(createPrefixedId('key', randomBytes)).toMatch(/^key_[a-z2-7]{26}$/);
+    expect(createPrefixedId('key', randomBytes)).not.toBe(createPrefixedId('key', randomBytes));
   });
 
   it('can be derived, the same on every replica', () => {
-    expect(deriveId('wsp', 'default')).toBe(deriveId('wsp', 'default'));
-    expect(deriveId('wsp', 'default')).toMatch(/^wsp_[a-z2-7]{26}$/);
-    expect(deriveId('wsp', 'default')).not.toBe(deriveId('wsp', 'other'));
+    expect(derivePrefixedId('wsp', 'default')).toBe(derivePrefixedId('wsp', 'default'));
+    expect(derivePrefixedId('wsp', 'default')).toMatch(/^wsp_[a-z2-7]{26}$/);
+    expect(derivePrefixedId('wsp', 'default')).not.toBe(derivePrefixedId('wsp', 'other'));
   });
 });

@@ -16,7 +16,7 @@ const KEY_PATTERN = /^sk_(live|test)_[0-9A-Za-z]{43}$/;
  * predicted. A repeated command derives the same bytes, so that it returns the credential that was lost in a crash.
  * @param purpose for example `api key`: two credentials of one command reveal nothing about each other
  */
-export function deriveBytes(secret: Uint8Array, purpose: string, commandId: string): Uint8Array {
+export function deriveCredentialBytes(secret: Uint8Array, purpose: string, commandId: string): Uint8Array {
   return createHmac('sha256', secret).update(`${purpose}\0${commandId}`).digest();
 }
 
@@ -31,12 +31,12 @@ export function encodeKey(environment: Environment, bytes: Uint8Array): string {
 }
 
 /** Returns true if the text has the form of a key. Other texts are refused without a look-up. */
-export function looksLikeKey(text: string): boolean {
+export function hasApiKeyForm(text: string): boolean {
   return KEY_PATTERN.test(text);
 }
 
 /** Returns true if the text has the form of a token of {@link encodeToken}. */
-export function looksLikeToken(text: string): boolean {
+export function hasTokenForm(text: string): boolean {
   return TOKEN_PATTERN.test(text);
 }
 
@@ -50,12 +50,12 @@ export function hashKey(key: string): string {
 }
 
 /** Creates an id such as `key_…`, `sva_…` or `wsp_…` with 128 random bits. */
-export function createId(prefix: string, randomBytes: RandomBytes): string {
+export function createPrefixedId(prefix: string, randomBytes: RandomBytes): string {
   return `${prefix}_${encodeBytes(randomBytes(16), BASE32, 26)}`;
 }
 
 /** Derives an id from a fixed name or from the id of a command: every replica derives the same one. */
-export function deriveId(prefix: string, name: string): string {
+export function derivePrefixedId(prefix: string, name: string): string {
   return `${prefix}_${encodeBytes(createHash('sha256').update(`${prefix}:${name}`).digest().subarray(0, 16), BASE32, 26)}`;
 }
 
@@ -124,24 +124,24 @@ export interface OneTimeLink {
 }
 
 /** Returns the link that a command creates; repeats of the command return the same one. */
-export function createLink(secret: Uint8Array, purpose: LinkPurpose, command: LinkCommand): OneTimeLink {
+export function createOneTimeLink(secret: Uint8Array, purpose: LinkPurpose, command: LinkCommand): OneTimeLink {
   const expires_at = new Date(Date.parse(command.at) + LINK_VALIDITY_MS).toISOString();
-  return { purpose, token: encodeToken(deriveBytes(secret, 'one-time link', command.id)), expires_at };
+  return { purpose, token: encodeToken(deriveCredentialBytes(secret, 'one-time link', command.id)), expires_at };
 }
 
 /** Returns the digest that is stored instead of a token. @throws DomainError `not_found` if the text is not a token */
 export function hashLinkToken(token: string): string {
-  if (!looksLikeToken(token)) throw unknownLinkError();
+  if (!hasTokenForm(token)) throw createUnknownLinkError();
   return hashKey(token);
 }
 
 /** The error for every invalid link: unknown, used, replaced, expired, or of a deactivated user. */
-export function unknownLinkError(): DomainError {
+export function createUnknownLinkError(): DomainError {
   return new DomainError('not_found', 'The link is unknown, expired, used or replaced. Links are valid for 7 days.');
 }
 
 /** The error for a request that lacks a field. */
-export function missingFieldError(param: string): DomainError {
+export function createMissingFieldError(param: string): DomainError {
   return new DomainError('validation_failed', `The ${param} is missing.`, [
     { param, code: 'required', message: 'Is required.' },
   ]);

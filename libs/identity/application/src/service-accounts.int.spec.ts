@@ -1,5 +1,5 @@
 import { delayStoreReads } from '@tracking/testing';
-import { getRefusal } from '../test/replicas.ts';
+import { captureRefusal } from '../test/replicas.ts';
 import { Stage } from '../test/stage.ts';
 import type { Identity } from './index.ts';
 import { getPermissions } from './index.ts';
@@ -8,10 +8,10 @@ describe('service accounts', () => {
   let stage: Stage;
   let identity: Identity;
   beforeAll(async () => {
-    stage = await Stage.open();
+    stage = await Stage.openIdentityStage();
     identity = await stage.startReplica();
   });
-  afterAll(() => stage.close());
+  afterAll(() => stage.closeIdentityStage());
   beforeEach(() => stage.startWorkspace(identity));
 
   it('are created once, however often the command is repeated', async () => {
@@ -38,7 +38,7 @@ describe('service accounts', () => {
     const late = identity.serviceAccounts.changeAccount(stage.createCommand({ if_match: [1] }), made.id, {
       name: 'late',
     });
-    expect((await getRefusal(late)).code).toBe('precondition_failed');
+    expect((await captureRefusal(late)).code).toBe('precondition_failed');
   });
 
   it('keep their version if nothing changes', async () => {
@@ -101,7 +101,7 @@ describe('service accounts', () => {
       identity.serviceAccounts.changeAccount(foreign, id, { name: 'mine' }),
       identity.serviceAccounts.deactivateAccount(foreign, id),
     ]) {
-      expect((await getRefusal(attempt)).code).toBe('not_found');
+      expect((await captureRefusal(attempt)).code).toBe('not_found');
     }
     expect((await identity.serviceAccounts.listAccounts(workspace_id, { limit: 10 })).items).toEqual([]);
   });

@@ -9,15 +9,15 @@ import {
 import type { Collection, DocumentStore } from '@tracking/ports';
 import { SERVICE_ACCOUNTS_COLLECTION } from './collections.ts';
 import {
-  changeDocument,
+  changeStoredDocument,
   type ChangeResult,
   type IdentityCommand,
-  createDocument,
-  notFoundError,
+  createDocumentOfCommand,
+  createNotFoundError,
   type VersionedDocument,
 } from './identity-command.ts';
-import { normalizeName, readNewestPage } from './records.ts';
-import { deriveId } from './secrets.ts';
+import { normalizeName, readPageNewestFirst } from './records.ts';
+import { derivePrefixedId } from './secrets.ts';
 
 /** A stored service account. */
 type ServiceAccountDocument = ServiceAccount & VersionedDocument;
@@ -34,7 +34,10 @@ export class ServiceAccounts {
   /**
    * @param onChanged callback for every stored change that affects keys. Runs only in the process that made the change
    */
-  static async open(documentStore: DocumentStore, onChanged: (accountId: string) => void): Promise<ServiceAccounts> {
+  static async openServiceAccounts(
+    documentStore: DocumentStore,
+    onChanged: (accountId: string) => void,
+  ): Promise<ServiceAccounts> {
     const documents = await documentStore.collection<ServiceAccountDocument>(SERVICE_ACCOUNTS_COLLECTION);
     return new ServiceAccounts(documents, onChanged);
   }
@@ -44,8 +47,8 @@ export class ServiceAccounts {
     command: IdentityCommand,
     fields: { name: string; role: Role },
   ): Promise<ChangeResult<ServiceAccount>> {
-    const document = await createDocument(this.documents, command, {
-      id: deriveId('sva', command.id),
+    const document = await createDocumentOfCommand(this.documents, command, {
+      id: derivePrefixedId('sva', command.id),
       workspace_id: command.workspace_id,
       name: normalizeName(fields.name),
       role: fields.role,
@@ -58,14 +61,14 @@ export class ServiceAccounts {
 
   /** Returns the service accounts of the workspace, newest first. */
   async listAccounts(workspaceId: string, request: PageRequest): Promise<ItemPage<ServiceAccount>> {
-    const { items, next } = await readNewestPage(this.documents, { workspace_id: workspaceId }, request);
+    const { items, next } = await readPageNewestFirst(this.documents, { workspace_id: workspaceId }, request);
     return { items: items.map(toServiceAccount), next };
   }
 
   /** @throws DomainError `not_found`, also in another workspace */
   async getAccount(workspaceId: string, id: string): Promise<ServiceAccount> {
     const document = await this.documents.get(id);
-    if (document?.workspace_id !== workspaceId) throw notFoundError(RESOURCE_KIND);
+    if (document?.workspace_id !== workspaceId) throw createNotFoundError(RESOURCE_KIND);
     return toServiceAccount(document);
   }
 
@@ -105,7 +108,7 @@ export class ServiceAccounts {
     id: string,
     fields: Partial<Pick<ServiceAccount, 'name' | 'role' | 'status'>>,
   ): Promise<ChangeResult<ServiceAccount>> {
-    const { before, after } = await changeDocument(
+    const { before, after } = await changeStoredDocument(
       { documents: this.documents, name: RESOURCE_KIND },
       id,
       command,
@@ -165,7 +168,7 @@ export class KeyOwners {
   async requireActiveOwner(workspaceId: string, owner: KeyOwner): Promise<KeyOwnerState> {
     const found = await this.getOwner(owner);
     const name = owner.type === 'user' ? 'user' : 'service account';
-    if (found?.workspace_id !== workspaceId) throw notFoundError(name);
+    if (found?.workspace_id !== workspaceId) throw createNotFoundError(name);
     if (found.status === 'active') return found;
     throw new DomainError('user_not_active', `The ${name} is not active, so it has no valid keys.`);
   }

@@ -2,18 +2,18 @@ import { DomainError, type ItemPage, type PageRequest, type Session, type Timest
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import type { DutyCycle } from '@tracking/resilience';
 import { SESSIONS_COLLECTION } from './collections.ts';
-import { readNewestPageOfWanted } from './records.ts';
-import { deriveBytes, hashKey, deriveId, encodeToken } from './secrets.ts';
+import { readWantedPageNewestFirst } from './records.ts';
+import { deriveCredentialBytes, hashKey, derivePrefixedId, encodeToken } from './secrets.ts';
 import type { UserDocument } from './user-store.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
 /** Time without use after which a session ends. */
-const MAX_IDLE_MS = 12 * HOUR_MS;
+const MAX_SESSION_IDLE_MS = 12 * HOUR_MS;
 /** Time after which a session ends even if it is used. */
-const MAX_AGE_MS = 30 * 24 * HOUR_MS;
+const MAX_SESSION_AGE_MS = 30 * 24 * HOUR_MS;
 const DELETION_BATCH_SIZE = 200;
 /** Epoch of an ended session. No user has this epoch, because the epochs of users begin with 1. */
-const ENDED_EPOCH = 0;
+const EPOCH_OF_ENDED_SESSION = 0;
 /**
  * Milliseconds after its start for which an ended session stays stored. A sign-in can be repeated for 24 hours, and a
  * repeat must not begin an ended session again.
@@ -63,7 +63,7 @@ export class Sessions {
     private readonly options: SessionsOptions,
   ) {}
 
-  static async open(documentStore: DocumentStore, options: SessionsOptions): Promise<Sessions> {
+  static async openSessions(documentStore: DocumentStore, options: SessionsOptions): Promise<Sessions> {
     const documents = await documentStore.collection<SessionDocument>(SESSIONS_COLLECTION);
     return new Sessions(documents, options);
   }
@@ -75,9 +75,9 @@ export class Sessions {
     { address, user_agent }: SignInOrigin,
   ): Promise<StartedSession> {
     const token = this.#createToken(command);
-    const expires_at = addMs(command.at, MAX_AGE_MS);
+    const expires_at = addMsToTime(command.at, MAX_SESSION_AGE_MS);
     const session: SessionDocument = {
-      id: deriveId('ses', command.id),
+      id: derivePrefixedId('ses', command.id),
       workspace_id: owner.workspace_id,
       user_id: owner.id,
       device: describeDevice(user_agent),
@@ -100,8 +100,11 @@ export class Sessions {
     const epoch = user.sessions_epoch;
     const now = this.options.clock().toISOString();
     // Ended sessions are stored until they are deleted.
-    const { items, next } = await readNewestPageOfWanted(this.documents, { user_id, epoch }, request, async (found) =>
-      found.filter(({ ends_at }) => ends_at > now),
+    const { items, next } = await readWantedPageNewestFirst(
+      this.documents,
+      { user_id, epoch },
+      request,
+      async (found) => found.filter(({ ends_at }) => ends_at > now),
     );
     return { items: items.map(toSession), next };
   }
@@ -111,11 +114,11 @@ export class Sessions {
     const present = await this.documents.get(id);
     const ended =
       present?.user_id === userId &&
-      present.epoch !== ENDED_EPOCH &&
-      (await this.documents.claim(createUnchangedTokenFilter(present), {
+      present.epoch !== EPOCH_OF_ENDED_SESSION &&
+      (await this.documents.claim(createFilterForUnchangedSession(present), {
         hash: `ended ${id}`,
-        epoch: ENDED_EPOCH,
-        ends_at: addMs(present.created_at, ENDED_RETENTION_MS),
+        epoch: EPOCH_OF_ENDED_SESSION,
+        ends_at: addMsToTime(present.created_at, ENDED_RETENTION_MS),
       }));
     if (!ended) throw new DomainError('not_found', 'You have no such session.');
     this.options.onEnded(present);
@@ -132,9 +135,12 @@ export class Sessions {
     { id, epoch }: { readonly id: string; readonly epoch: number },
   ): Promise<StartedSession | undefined> {
     const present = await this.documents.get(id);
-    if (!present || present.epoch === ENDED_EPOCH) return undefined;
+    if (!present || present.epoch === EPOCH_OF_ENDED_SESSION) return undefined;
     const token = this.#createToken(command);
-    const renewed = await this.documents.claim(createUnchangedTokenFilter(present), { hash: hashKey(token), epoch });
+    const renewed = await this.documents.claim(createFilterForUnchangedSession(present), {
+      hash: hashKey(token),
+      epoch,
+    });
     return renewed && { session: renewed, token };
   }
 
@@ -148,7 +154,7 @@ export class Sessions {
 
   /** Stores that a session is valid in a new epoch of its user. */
   async moveToEpoch(kept: SessionDocument, epoch: number): Promise<void> {
-    await this.documents.claim(createUnchangedTokenFilter(kept), { epoch });
+    await this.documents.claim(createFilterForUnchangedSession(kept), { epoch });
   }
 
   /**
@@ -171,17 +177,17 @@ export class Sessions {
   }
 
   #createToken({ id }: { readonly id: string }): string {
-    return encodeToken(deriveBytes(this.options.secret, 'session', id));
+    return encodeToken(deriveCredentialBytes(this.options.secret, 'session', id));
   }
 }
 
 /** Matches a session that was neither ended nor renewed since it was read. */
-function createUnchangedTokenFilter({ id, hash }: SessionDocument) {
+function createFilterForUnchangedSession({ id, hash }: SessionDocument) {
   return { filter: { id, hash } };
 }
 
 /** Returns true unless a new password, a password reset or a deactivation of the user ended the session. */
-export function isValidInEpoch(
+export function isSessionValidInEpoch(
   { id, epoch }: SessionDocument,
   { sessions_epoch, kept_session }: SessionOwner,
 ): boolean {
@@ -189,11 +195,11 @@ export function isValidInEpoch(
 }
 
 function computeSessionEnd(lastUse: Timestamp, expires_at: Timestamp): Timestamp {
-  const idle = addMs(lastUse, MAX_IDLE_MS);
+  const idle = addMsToTime(lastUse, MAX_SESSION_IDLE_MS);
   return idle < expires_at ? idle : expires_at;
 }
 
-function addMs(time: Timestamp, ms: number): Timestamp {
+function addMsToTime(time: Timestamp, ms: number): Timestamp {
   return new Date(Date.parse(time) + ms).toISOString();
 }
 
@@ -231,10 +237,10 @@ export function describeDevice(userAgent: string | undefined): string {
     (known) => known.find(([form]) => form.test(userAgent))?.[1],
   );
   if (browser && system) return `${browser} on ${system}`;
-  return browser ?? system ?? getFirstWord(userAgent);
+  return browser ?? system ?? getFirstWordOfUserAgent(userAgent);
 }
 
 /** Keeps only plain characters, because a header can hold any bytes. */
-function getFirstWord(userAgent: string): string {
+function getFirstWordOfUserAgent(userAgent: string): string {
   return /^[\w.+-]+(?:\/[\w.+-]+)?/.exec(userAgent)?.[0].slice(0, MAX_DEVICE_CHARS) ?? 'unknown';
 }

@@ -3,8 +3,8 @@ import { InProcessLeases } from '@tracking/embedded';
 import { Busy, Unavailable } from '@tracking/ports';
 import { DutyCycle } from '@tracking/resilience';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
-import { openReplicas, getRefusal } from '../test/replicas.ts';
-import { steppingStore } from '../test/stepping-store.ts';
+import { openIdentityReplicas, captureRefusal } from '../test/replicas.ts';
+import { createSteppingStore } from '../test/stepping-store.ts';
 import { Identity, createIdentitySweeper } from './index.ts';
 import type { StartedSession } from './index.ts';
 import type { UserDocument } from './user-store.ts';
@@ -16,13 +16,13 @@ const DAY_MS = 24 * HOUR_MS;
 const PASSWORD = 'violet harbour crane';
 const FROM = { address: '203.0.113.7', user_agent: 'curl/8.5', request_id: 'req_1' };
 
-let replicas: Awaited<ReturnType<typeof openReplicas>>;
+let replicas: Awaited<ReturnType<typeof openIdentityReplicas>>;
 let identity: Identity;
 let signIns: number;
 
 beforeEach(async () => {
-  replicas = await openReplicas();
-  identity = await replicas.open();
+  replicas = await openIdentityReplicas();
+  identity = await replicas.openIdentityReplica();
   signIns = 0;
 });
 afterEach(() => replicas.close());
@@ -88,7 +88,7 @@ describe('signing in', () => {
     ];
     for (const fields of wrong) {
       replicas.work.hashes = 0;
-      const { code, message } = await getRefusal(signIn(fields));
+      const { code, message } = await captureRefusal(signIn(fields));
       expect([fields, code, message, replicas.work.hashes]).toEqual([
         fields,
         'invalid_credentials',
@@ -109,13 +109,13 @@ describe('signing in', () => {
     // A session that has ended is not begun again.
     await identity.sessions.endSession(first.session.user_id, first.session.id);
     const third = await identity.signIn(repeated, request);
-    expect([await lets(third), await lets(third, await replicas.open())]).toEqual([false, false]);
+    expect([await lets(third), await lets(third, await replicas.openIdentityReplica())]).toEqual([false, false]);
     await identity.sessions.deleteEndedSessions(new Date(replicas.time.now), new AbortController().signal, UNPACED);
     const fourth = await identity.signIn(repeated, request);
     expect([await lets(first), await lets(fourth)]).toEqual([false, false]);
     expect((await identity.sessions.listSessions(first.session.user_id, { limit: 10 })).items).toEqual([]);
     // Others may know the id of the command, but only the user knows the token.
-    const stranger = await Identity.open({
+    const stranger = await Identity.openIdentity({
       documentStore: replicas.documentStore,
       secret: Buffer.alloc(32, 1),
       clock: () => new Date(replicas.time.now),
@@ -123,7 +123,7 @@ describe('signing in', () => {
       passwords: { cost: { memory: 8, passes: 1, parallelism: 1 } },
     });
     expect((await stranger.signIn(repeated, request)).token).not.toBe(first.token);
-    await stranger.close();
+    await stranger.closeIdentity();
   });
 
   it('finds the workspace by the password, or by its name or id', async () => {
@@ -136,7 +136,7 @@ describe('signing in', () => {
     expect(await signedIn({ password: 'password of acme', workspace: 'ACME' })).toBe(there.workspace_id);
     expect(await signedIn({ password: 'password of acme', workspace: there.workspace_id })).toBe(there.workspace_id);
     const elsewhere = { password: 'password of acme', workspace: 'default' };
-    expect((await getRefusal(signIn(elsewhere))).code).toBe('invalid_credentials');
+    expect((await captureRefusal(signIn(elsewhere))).code).toBe('invalid_credentials');
   });
 
   it('tries the oldest three users of an e-mail address, with no more hashes than needed', async () => {
@@ -151,7 +151,7 @@ describe('signing in', () => {
       hashes.push(replicas.work.hashes);
     }
     expect(hashes).toEqual([1, 2, 3]);
-    expect((await getRefusal(signIn({ password: 'password number 3' }))).code).toBe('invalid_credentials');
+    expect((await captureRefusal(signIn({ password: 'password number 3' }))).code).toBe('invalid_credentials');
     expect((await signIn({ password: 'password number 3', workspace: 'Crane' })).session.device).toBe('curl/8.5');
   });
 });
@@ -162,10 +162,10 @@ describe('a session', () => {
     const begun = await signIn();
     replicas.time.now += 12 * HOUR_MS - 1;
     expect(await lets(begun)).toBe(true);
-    await identity.close();
+    await identity.closeIdentity();
     replicas.time.now += 12 * HOUR_MS - 1;
     expect(await lets(begun)).toBe(true);
-    await identity.close();
+    await identity.closeIdentity();
     replicas.time.now += 12 * HOUR_MS;
     expect(await lets(begun)).toBe(false);
   });
@@ -177,7 +177,7 @@ describe('a session', () => {
     while (replicas.time.now < end - 11 * HOUR_MS) {
       replicas.time.now += 11 * HOUR_MS;
       expect(await lets(begun)).toBe(true);
-      await identity.close();
+      await identity.closeIdentity();
     }
     replicas.time.now = end - 1;
     expect(await lets(begun)).toBe(true);
@@ -189,7 +189,7 @@ describe('a session', () => {
     const user = await newUser();
     const begun = await signIn();
     const seen = async () => {
-      await identity.close();
+      await identity.closeIdentity();
       const [listed] = (await identity.sessions.listSessions(user.id, { limit: 1 })).items;
       return [listed?.last_seen_at, (await identity.users.getUser(user.workspace_id, user.id)).last_seen_at];
     };
@@ -207,7 +207,7 @@ describe('a session', () => {
   it('has the present role of its user, and ends on every replica when the user is deactivated', async () => {
     const user = await newUser('jo@example.com', 'admin');
     await newUser('other@example.com', 'admin');
-    const other = await replicas.open();
+    const other = await replicas.openIdentityReplica();
     const begun = await signIn();
     expect([await lets(begun), await lets(begun, other)]).toEqual([true, true]);
     await identity.users.changeUser(await replicas.command(), user.id, { role: 'viewer' });
@@ -250,11 +250,11 @@ describe('a session', () => {
 
     const [ended] = sessions as [StartedSession];
     expect(await lets(ended)).toBe(true);
-    expect((await getRefusal(identity.sessions.endSession(other.id, ended.session.id))).code).toBe('not_found');
-    expect((await getRefusal(identity.sessions.endSession(jo.id, foreign.session.id))).code).toBe('not_found');
+    expect((await captureRefusal(identity.sessions.endSession(other.id, ended.session.id))).code).toBe('not_found');
+    expect((await captureRefusal(identity.sessions.endSession(jo.id, foreign.session.id))).code).toBe('not_found');
     await identity.sessions.endSession(jo.id, ended.session.id);
     expect(await lets(ended)).toBe(false);
-    expect((await getRefusal(identity.sessions.endSession(jo.id, ended.session.id))).code).toBe('not_found');
+    expect((await captureRefusal(identity.sessions.endSession(jo.id, ended.session.id))).code).toBe('not_found');
     expect((await identity.sessions.listSessions(jo.id, { limit: 10 })).items).toHaveLength(4);
   });
 
@@ -262,7 +262,7 @@ describe('a session', () => {
     await newUser();
     const begun = await signIn();
     const { documentStore } = replicas;
-    const down = await replicas.open({
+    const down = await replicas.openIdentityReplica({
       documentStore: new Proxy(documentStore, {
         get: (target, name) =>
           name === 'collection'
@@ -284,7 +284,7 @@ describe('a new password', () => {
   it('ends every session immediately; the session of the request is renewed with another token', async () => {
     const user = await newUser();
     const [renewed, ended] = [await signIn(), await signIn()];
-    const other = await replicas.open();
+    const other = await replicas.openIdentityReplica();
     for (const begun of [renewed, ended]) expect([await lets(begun), await lets(begun, other)]).toEqual([true, true]);
     const changing = await replicas.command();
     const { sessions_epoch: epoch } = await identity.userPasswords.changePassword(changing, user.id, change);
@@ -297,7 +297,7 @@ describe('a new password', () => {
     for (const begun of [renewed, ended]) expect([begun.token, await lets(begun, other)]).toEqual([begun.token, false]);
     expect(await lets(again, other)).toBe(true);
     expect((await identity.sessions.listSessions(user.id, { limit: 10 })).items.map((each) => each.id)).toEqual([id]);
-    expect((await getRefusal(signIn())).code).toBe('invalid_credentials');
+    expect((await captureRefusal(signIn())).code).toBe('invalid_credentials');
     expect(await lets(await signIn({ password: change.new_password }))).toBe(true);
     expect(await replicas.content()).not.toContain(again.token);
   });
@@ -327,9 +327,9 @@ describe('a new password', () => {
     await identity.userPasswords.changePassword(await replicas.command(), user.id, change);
     const users = await replicas.documentStore.collection<UserDocument>({ name: 'users', indexes: [] });
     await users.claim({ filter: { id: user.id } }, { kept_session: { id: kept.session.id, epoch } });
-    const after = await replicas.open();
+    const after = await replicas.openIdentityReplica();
     expect(await lets(kept, after)).toBe(true);
-    await after.close();
+    await after.closeIdentity();
     expect((await after.sessions.listSessions(user.id, { limit: 10 })).items).toHaveLength(1);
     await identity.users.resetPassword(await replicas.command(), user.id);
     lookedUpAgain();
@@ -341,7 +341,7 @@ describe('a password reset', () => {
   it('ends every session immediately where it is requested, and within five seconds on other replicas', async () => {
     const user = await newUser();
     const begun = [await signIn(), await signIn()];
-    const other = await replicas.open();
+    const other = await replicas.openIdentityReplica();
     for (const each of begun) expect([await lets(each), await lets(each, other)]).toEqual([true, true]);
     await identity.users.resetPassword(await replicas.command(), user.id);
     for (const each of begun) expect(await lets(each)).toBe(false);
@@ -353,12 +353,12 @@ describe('a password reset', () => {
 
 describe('the audit log of sign-ins', () => {
   const entries = async (workspace_id: string) => {
-    await identity.close();
+    await identity.closeIdentity();
     return (await identity.auditLog.listEntries(workspace_id, { filter: {}, limit: 50 })).items;
   };
   const wrong = { password: 'not the password' };
   const tryWrong = async (fields: object = {}) =>
-    expect((await getRefusal(signIn({ ...wrong, ...fields }))).code).toBe('invalid_credentials');
+    expect((await captureRefusal(signIn({ ...wrong, ...fields }))).code).toBe('invalid_credentials');
 
   it('has one entry for each session, also for repeats of its command', async () => {
     const { id, workspace_id } = await newUser();
@@ -391,19 +391,21 @@ describe('the audit log of sign-ins', () => {
     const { workspace_id } = await newUser();
     const step = (operation: string, collection: string) =>
       operation === 'insert' && collection === 'sessions' ? Promise.reject(failure) : Promise.resolve();
-    const failing = await replicas.open({ documentStore: steppingStore(replicas.documentStore, step) });
+    const failing = await replicas.openIdentityReplica({
+      documentStore: createSteppingStore(replicas.documentStore, step),
+    });
     await expect(signIn({}, failing)).rejects.toBe(failure);
     expect((await entries(workspace_id)).map(({ outcome }) => outcome)).toEqual(outcomes);
   });
 
   it('has at most one entry of refused sign-ins per user and hour, on all replicas together', async () => {
     const { id, workspace_id } = await newUser();
-    const other = await replicas.open();
+    const other = await replicas.openIdentityReplica();
     for (let n = 0; n < 5; n += 1) {
       await tryWrong();
-      expect((await getRefusal(signIn(wrong, other))).code).toBe('invalid_credentials');
+      expect((await captureRefusal(signIn(wrong, other))).code).toBe('invalid_credentials');
     }
-    await other.close();
+    await other.closeIdentity();
     replicas.time.now += HOUR_MS;
     await tryWrong({ user_agent: undefined });
     const refused = { type: 'session.refused', target: { type: 'session', id: null }, outcome: 'done' };
@@ -441,10 +443,12 @@ describe('the audit log of sign-ins', () => {
     let isDown = false;
     const gone = new Unavailable('document store', 'gone');
     const step = (operation: string) => (isDown && operation === 'insert' ? Promise.reject(gone) : Promise.resolve());
-    const down = await replicas.open({ documentStore: steppingStore(replicas.documentStore, step) });
+    const down = await replicas.openIdentityReplica({
+      documentStore: createSteppingStore(replicas.documentStore, step),
+    });
     isDown = true;
-    expect((await getRefusal(signIn(wrong, down))).code).toBe('invalid_credentials');
-    await down.close();
+    expect((await captureRefusal(signIn(wrong, down))).code).toBe('invalid_credentials');
+    await down.closeIdentity();
     expect(await entries(workspace_id)).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { DomainError, type Timestamp, type User } from '@tracking/contracts';
-import { isKnownWithoutEffect, type Logger } from '@tracking/ports';
+import { isErrorWithoutEffect, type Logger } from '@tracking/ports';
 import type { AuditLog } from './audit-log.ts';
 import { BackgroundWrites } from './authentication.ts';
-import { type ChangeResult, type IdentityCommand, notFoundError } from './identity-command.ts';
+import { type ChangeResult, type IdentityCommand, createNotFoundError } from './identity-command.ts';
 import type { PasswordClient, PasswordQueuePlace } from './password-queue.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 import { type StartedSession, describeDevice, type Sessions, type SignInOrigin } from './sessions.ts';
@@ -44,7 +44,7 @@ interface SignInDependencies {
 const MAX_USERS_TRIED = 3;
 
 /** Length of the date and hour in a timestamp such as `2026-11-21T09:30:00.000Z`. */
-const HOUR_PREFIX_LENGTH = '2026-11-21T09'.length;
+const TIMESTAMP_HOUR_PREFIX_LENGTH = '2026-11-21T09'.length;
 
 /**
  * Signs users in by e-mail and password. The audit log has an entry for each session, and for the first refused sign-in
@@ -58,7 +58,7 @@ export class SignIn {
   }
 
   /** Resolves when all pending audit entries are written. */
-  close(): Promise<void> {
+  closeSignIn(): Promise<void> {
     return this.#refusals.waitForWrites();
   }
 
@@ -110,14 +110,14 @@ export class SignIn {
       );
       return begun;
     } catch (error) {
-      if (isKnownWithoutEffect(error)) await end(auditLog.withdrawEntry(entry));
+      if (isErrorWithoutEffect(error)) await end(auditLog.withdrawEntry(entry));
       throw error;
     }
   }
 
   async #recordRefusal(command: SignInCommand, user: UserDocument, request: SignInRequest): Promise<void> {
     const { auditLog } = this.parts;
-    const command_id = `refused sign-in of ${user.id} in ${command.at.slice(0, HOUR_PREFIX_LENGTH)}`;
+    const command_id = `refused sign-in of ${user.id} in ${command.at.slice(0, TIMESTAMP_HOUR_PREFIX_LENGTH)}`;
     const refused = { ...describeAuditedSignIn(command, user, request), command_id, type: 'session.refused' } as const;
     const entry = await auditLog.beginAuditEntry(refused);
     if (entry.isRepeated) return;
@@ -177,7 +177,7 @@ export class UserPasswords {
     { current_password, new_password }: PasswordChange,
   ): Promise<ChangeResult<User> & { readonly sessions_epoch: number }> {
     const user = await this.store.documents.get(user_id);
-    if (user?.workspace_id !== command.workspace_id) throw notFoundError('user');
+    if (user?.workspace_id !== command.workspace_id) throw createNotFoundError('user');
     // Accept a repeated command, whose current password is now the former one.
     const password_hash =
       user.changed_by === command.id

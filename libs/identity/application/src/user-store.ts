@@ -4,16 +4,16 @@ import { retryConflicts } from '@tracking/resilience';
 import { isEmail } from 'class-validator';
 import { ADMIN_CHANGES_COLLECTION, USERS_COLLECTION } from './collections.ts';
 import {
-  changeDocument,
+  changeStoredDocument,
   type ChangeResult,
   type IdentityCommand,
   type VersionedCollection,
-  createDocument,
+  createDocumentOfCommand,
   type VersionedDocument,
   type Versionless,
 } from './identity-command.ts';
 import { HIDDEN_CHARACTERS_MESSAGE, hasHiddenCharacters } from './records.ts';
-import { deriveId, type StoredLink } from './secrets.ts';
+import { derivePrefixedId, type StoredLink } from './secrets.ts';
 
 /** A stored user. */
 export interface UserDocument extends User, VersionedDocument {
@@ -71,9 +71,12 @@ export class UserStore {
   }
 
   /** @param onChanged callback for every stored change. Runs only in the process that made the change */
-  static async open(documentStore: DocumentStore, onChanged: (user: UserDocument) => void): Promise<UserStore> {
+  static async openUserStore(
+    documentStore: DocumentStore,
+    onChanged: (user: UserDocument) => void,
+  ): Promise<UserStore> {
     const documents = await documentStore.collection<UserDocument>(USERS_COLLECTION);
-    return new UserStore(documents, await Admins.open(documentStore, documents), onChanged);
+    return new UserStore(documents, await Admins.openAdmins(documentStore, documents), onChanged);
   }
 
   /**
@@ -83,8 +86,8 @@ export class UserStore {
   async createUser(command: IdentityCommand, user: UserToCreate): Promise<UserDocument> {
     const email = normalizeEmail(user.email);
     try {
-      return await createDocument(this.documents, command, {
-        id: deriveId('usr', command.id),
+      return await createDocumentOfCommand(this.documents, command, {
+        id: derivePrefixedId('usr', command.id),
         workspace_id: command.workspace_id,
         name: null,
         status: 'invited',
@@ -97,7 +100,7 @@ export class UserStore {
         link_hash: null,
         ...user,
         email,
-        email_key: foldEmail(email),
+        email_key: normalizeEmailForComparison(email),
       });
     } catch (error) {
       if (!(error instanceof DuplicateKey)) throw error;
@@ -113,14 +116,17 @@ export class UserStore {
   ): Promise<ChangeResult<UserDocument>> {
     // Complete a demotion that was interrupted before reading the user.
     await this.admins.completeChange(command.workspace_id);
-    const changed = await changeDocument(this.#kind, id, command, decide);
+    const changed = await changeStoredDocument(this.#kind, id, command, decide);
     if (changed.before !== changed.after) this.onChanged(changed.after);
     return changed;
   }
 
   /** Returns the user of the workspace with this e-mail address, in any status. */
   async findByEmail(workspace_id: string, email: string): Promise<UserDocument | undefined> {
-    const [user] = await this.documents.find({ filter: { workspace_id, email_key: foldEmail(email) }, limit: 1 });
+    const [user] = await this.documents.find({
+      filter: { workspace_id, email_key: normalizeEmailForComparison(email) },
+      limit: 1,
+    });
     return user;
   }
 }
@@ -156,7 +162,7 @@ class Admins {
     private readonly users: Collection<UserDocument>,
   ) {}
 
-  static async open(documentStore: DocumentStore, users: Collection<UserDocument>): Promise<Admins> {
+  static async openAdmins(documentStore: DocumentStore, users: Collection<UserDocument>): Promise<Admins> {
     const changes = await documentStore.collection<AdminChangeDocument>(ADMIN_CHANGES_COLLECTION);
     const admins = new Admins(changes, users);
     await admins.#completeAll();
@@ -266,6 +272,6 @@ function normalizeEmail(text: string): string {
 }
 
 /** Returns the e-mail address in normalised form, for comparison; case does not matter. */
-export function foldEmail(email: string): string {
+export function normalizeEmailForComparison(email: string): string {
   return email.trim().normalize('NFKC').toLowerCase();
 }

@@ -1,5 +1,5 @@
 import type { User } from '@tracking/contracts';
-import { CHEAP_HASH_COST, openReplicas, getRefusal } from '../test/replicas.ts';
+import { CHEAP_HASH_COST, openIdentityReplicas, captureRefusal } from '../test/replicas.ts';
 import type { Identity, IdentityCommand } from './index.ts';
 
 const PASSWORD = 'a horse in the rain';
@@ -7,12 +7,12 @@ const OTHER = 'two horses in the sun';
 const DAY = 86_400_000;
 
 describe('users', () => {
-  let world: Awaited<ReturnType<typeof openReplicas>>;
+  let world: Awaited<ReturnType<typeof openIdentityReplicas>>;
   let identity: Identity;
 
   beforeEach(async () => {
-    world = await openReplicas();
-    identity = await world.open();
+    world = await openIdentityReplicas();
+    identity = await world.openIdentityReplica();
   });
   afterEach(() => world.close());
 
@@ -63,14 +63,14 @@ describe('users', () => {
       const accepted = await use(link.token);
       expect(accepted.after).toMatchObject({ id: after.id, name: 'Jo', status: 'active', version: 2 });
       expect(await stored('JO@example.com')).toMatchObject({ id: after.id });
-      expect((await getRefusal(identity.links.getLinkDetails(link.token))).code).toBe('not_found');
-      expect((await getRefusal(use(link.token, OTHER))).code).toBe('not_found');
+      expect((await captureRefusal(identity.links.getLinkDetails(link.token))).code).toBe('not_found');
+      expect((await captureRefusal(use(link.token, OTHER))).code).toBe('not_found');
     });
 
     it('once per e-mail address and workspace, regardless of case, but also in other workspaces', async () => {
       await identity.users.inviteUser(await command(), { email: 'jo@example.com', role: 'viewer' });
       const again = identity.users.inviteUser(await command(), { email: 'JO@example.com', role: 'admin' });
-      expect((await getRefusal(again)).code).toBe('user_exists');
+      expect((await captureRefusal(again)).code).toBe('user_exists');
       const elsewhere = await identity.users.inviteUser(await command({ workspace: 'other' }), {
         email: 'jo@example.com',
         role: 'viewer',
@@ -79,7 +79,7 @@ describe('users', () => {
     });
 
     it('once, however often the command is repeated, with the same result', async () => {
-      const [here, there] = [identity, await world.open()];
+      const [here, there] = [identity, await world.openIdentityReplica()];
       const repeated = await command();
       const invitation = { email: 'jo@example.com', role: 'viewer' } as const;
       const answers = await Promise.all([here, there, here].map((each) => each.users.inviteUser(repeated, invitation)));
@@ -99,7 +99,7 @@ describe('users', () => {
       `${'x'.repeat(250)}@example.com`,
     ];
     it.each([...malformed, ...hidden, ''])('but not as %j', async (email) => {
-      const error = await getRefusal(identity.users.inviteUser(await command(), { email, role: 'viewer' }));
+      const error = await captureRefusal(identity.users.inviteUser(await command(), { email, role: 'viewer' }));
       expect(error).toMatchObject({ code: 'validation_failed', details: [{ param: 'email' }] });
     });
 
@@ -107,14 +107,14 @@ describe('users', () => {
       const first = await identity.users.inviteUser(await command(), { email: 'jo@example.com', role: 'viewer' });
       const second = await identity.users.resetPassword(await command(), first.after.id);
       expect(second.link.purpose).toBe('invitation');
-      expect((await getRefusal(use(first.link.token))).code).toBe('not_found');
+      expect((await captureRefusal(use(first.link.token))).code).toBe('not_found');
       expect((await use(second.link.token)).after.status).toBe('active');
     });
   });
 
   describe('links', () => {
     it('are used once, even by concurrent requests on several replicas', async () => {
-      const replicas = [identity, await world.open()];
+      const replicas = [identity, await world.openIdentityReplica()];
       const { link, after } = await identity.users.inviteUser(await command(), {
         email: 'jo@example.com',
         role: 'viewer',
@@ -152,26 +152,26 @@ describe('users', () => {
       world.time.now += 7 * DAY - 1;
       expect(await identity.links.getLinkDetails(link.token)).toMatchObject({ purpose: 'invitation' });
       world.time.now += 1;
-      expect((await getRefusal(identity.links.getLinkDetails(link.token))).code).toBe('not_found');
-      expect((await getRefusal(use(link.token))).code).toBe('not_found');
+      expect((await captureRefusal(identity.links.getLinkDetails(link.token))).code).toBe('not_found');
+      expect((await captureRefusal(use(link.token))).code).toBe('not_found');
     });
 
     it('stay valid after a refused request', async () => {
       const { link } = await identity.users.inviteUser(await command(), { email: 'jo@example.com', role: 'viewer' });
       for (const password of ['short', 'password123', 'jo@example.com']) {
-        expect((await getRefusal(use(link.token, password))).details[0]).toMatchObject({ param: 'password' });
+        expect((await captureRefusal(use(link.token, password))).details[0]).toMatchObject({ param: 'password' });
       }
       const at = new Date(world.time.now).toISOString();
       const nameless = identity.links.useLink({ id: 'nameless', at }, link.token, { password: PASSWORD });
-      expect((await getRefusal(nameless)).details).toMatchObject([{ param: 'name', code: 'required' }]);
+      expect((await captureRefusal(nameless)).details).toMatchObject([{ param: 'name', code: 'required' }]);
       expect(world.work.hashes).toBe(0);
       expect((await use(link.token)).after.status).toBe('active');
     });
 
     it('are refused if they are malformed', async () => {
       for (const token of ['', 'x', 'x'.repeat(43), '../admin', 'x'.repeat(10_000)]) {
-        expect((await getRefusal(identity.links.getLinkDetails(token))).code).toBe('not_found');
-        expect((await getRefusal(use(token))).code).toBe('not_found');
+        expect((await captureRefusal(identity.links.getLinkDetails(token))).code).toBe('not_found');
+        expect((await captureRefusal(use(token))).code).toBe('not_found');
       }
     });
 
@@ -228,10 +228,10 @@ describe('users', () => {
       expect(JSON.stringify(await stored('jo@example.com'))).not.toContain(before?.password_hash);
       // The repeat of the command carries the former password.
       expect(await identity.userPasswords.changePassword(changing, user.id, change)).toEqual(changed);
-      expect((await getRefusal(identity.userPasswords.changePassword(await command(), user.id, change))).code).toBe(
+      expect((await captureRefusal(identity.userPasswords.changePassword(await command(), user.id, change))).code).toBe(
         'invalid_credentials',
       );
-      expect((await getRefusal(identity.links.getLinkDetails(link.token))).code).toBe('not_found');
+      expect((await captureRefusal(identity.links.getLinkDetails(link.token))).code).toBe('not_found');
     });
 
     it('are changed by only one of several concurrent requests', async () => {
@@ -250,7 +250,7 @@ describe('users', () => {
     it('are checked, and the invalid field is named', async () => {
       const user = await active('jo@example.com');
       const change = { current_password: PASSWORD, new_password: 'jo@example.com' };
-      const error = await getRefusal(identity.userPasswords.changePassword(await command(), user.id, change));
+      const error = await captureRefusal(identity.userPasswords.changePassword(await command(), user.id, change));
       expect(error.details).toMatchObject([{ param: 'new_password' }]);
     });
 
@@ -260,7 +260,7 @@ describe('users', () => {
       if (!user) throw new Error('no user');
       await identity.userPasswords.rehashPassword(user, PASSWORD);
       expect((await stored('jo@example.com'))?.password_hash).toBe(user.password_hash);
-      const later = await world.open({ cost: { ...CHEAP_HASH_COST, passes: 2 } });
+      const later = await world.openIdentityReplica({ cost: { ...CHEAP_HASH_COST, passes: 2 } });
       await later.userPasswords.rehashPassword(user, PASSWORD);
       const renewed = await stored('jo@example.com');
       expect(renewed?.password_hash).toContain('m=8,t=2,');
@@ -286,7 +286,7 @@ describe('users', () => {
       const matching = await command({ if_match: [1] });
       await identity.users.changeUser(matching, id, { role: 'operator' });
       const late = identity.users.changeUser(await command({ if_match: [1] }), id, { role: 'feed' });
-      expect((await getRefusal(late)).code).toBe('precondition_failed');
+      expect((await captureRefusal(late)).code).toBe('precondition_failed');
       // The repeat of a completed command changes nothing.
       expect((await identity.users.changeUser(matching, id, { role: 'operator' })).after.version).toBe(2);
     });
@@ -302,7 +302,7 @@ describe('users', () => {
         identity.users.resetPassword(foreign, id),
         identity.users.findByAddress(foreign.workspace_id, 'jo@example.com'),
       ]) {
-        expect((await getRefusal(change)).code).toBe('not_found');
+        expect((await captureRefusal(change)).code).toBe('not_found');
       }
     });
 
@@ -313,11 +313,13 @@ describe('users', () => {
       const { after } = await identity.users.deactivateUser(await command(), user.id);
       expect(after.status).toBe('deactivated');
       expect(await identity.users.findByEmail('jo@example.com')).toEqual([]);
-      expect((await getRefusal(use(link.token))).code).toBe('not_found');
-      expect((await getRefusal(identity.users.resetPassword(await command(), user.id))).code).toBe('user_not_active');
+      expect((await captureRefusal(use(link.token))).code).toBe('not_found');
+      expect((await captureRefusal(identity.users.resetPassword(await command(), user.id))).code).toBe(
+        'user_not_active',
+      );
       expect((await identity.users.reactivateUser(await command(), user.id)).after.status).toBe('active');
       expect((await stored('jo@example.com'))?.sessions_epoch).toBeGreaterThan(before?.sessions_epoch ?? Infinity);
-      expect((await getRefusal(use(link.token))).code).toBe('not_found');
+      expect((await captureRefusal(use(link.token))).code).toBe('not_found');
     });
 
     it('reactivate as invited a user who never set a password', async () => {
@@ -334,7 +336,7 @@ describe('users', () => {
       });
       expect((await identity.users.reactivateUser(again, after.id)).link).toEqual(reactivated.link);
       expect((await identity.users.reactivateUser(await command(), after.id)).link).toBeNull();
-      expect((await getRefusal(use(link.token))).code).toBe('not_found');
+      expect((await captureRefusal(use(link.token))).code).toBe('not_found');
     });
   });
 

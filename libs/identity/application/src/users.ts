@@ -1,10 +1,16 @@
 import { DomainError } from '@tracking/contracts';
 import type { ItemPage, PageRequest, Role, User } from '@tracking/contracts';
-import { foldEmail, toPublicChange, type UserDocument, toUser, type UserStore } from './user-store.ts';
-import { normalizeName, findAllDocuments, readNewestPage } from './records.ts';
-import { notFoundError } from './identity-command.ts';
+import {
+  normalizeEmailForComparison,
+  toPublicChange,
+  type UserDocument,
+  toUser,
+  type UserStore,
+} from './user-store.ts';
+import { normalizeName, findAllDocuments, readPageNewestFirst } from './records.ts';
+import { createNotFoundError } from './identity-command.ts';
 import type { ChangeResult, IdentityCommand } from './identity-command.ts';
-import { hashKey, createLink, type OneTimeLink } from './secrets.ts';
+import { hashKey, createOneTimeLink, type OneTimeLink } from './secrets.ts';
 import { checkPassword, type Passwords } from './passwords.ts';
 
 export interface NewUser {
@@ -40,7 +46,7 @@ export class Users {
    * @throws DomainError `validation_failed`, `user_exists`
    */
   async inviteUser(command: IdentityCommand, { email, role }: NewUser): Promise<ChangedWithLink> {
-    const made = createLink(this.secret, 'invitation', command);
+    const made = createOneTimeLink(this.secret, 'invitation', command);
     const link = { purpose: 'invitation', expires_at: made.expires_at, used_by: null } as const;
     const after = await this.store.createUser(command, { email, role, link, link_hash: hashKey(made.token) });
     return { before: null, after: toUser(after), link: made };
@@ -64,7 +70,7 @@ export class Users {
 
   /** Returns a page of the users of a workspace, newest first. */
   async listUsers(workspace_id: string, request: PageRequest): Promise<ItemPage<User>> {
-    const { items, next } = await readNewestPage(this.store.documents, { workspace_id }, request);
+    const { items, next } = await readPageNewestFirst(this.store.documents, { workspace_id }, request);
     return { items: items.map(toUser), next };
   }
 
@@ -76,7 +82,7 @@ export class Users {
   /** @throws DomainError `not_found`, also for a user of another workspace */
   async getUser(workspace_id: string, id: string): Promise<User> {
     const user = await this.store.documents.get(id);
-    if (user?.workspace_id !== workspace_id) throw notFoundError('user');
+    if (user?.workspace_id !== workspace_id) throw createNotFoundError('user');
     return toUser(user);
   }
 
@@ -96,7 +102,7 @@ export class Users {
       const user = await this.store.findByEmail(workspace_id, email);
       return user?.status === 'active' ? [user] : [];
     }
-    const filter = { email_key: foldEmail(email), status: 'active' };
+    const filter = { email_key: normalizeEmailForComparison(email), status: 'active' };
     return this.store.documents.find({ filter, sort: { fields: ['created_at', 'id'] }, limit: 100 });
   }
 
@@ -127,7 +133,7 @@ export class Users {
    * @throws DomainError `not_found`, `precondition_failed`
    */
   async reactivateUser(command: IdentityCommand, id: string): Promise<ReactivatedUser> {
-    const made = createLink(this.secret, 'invitation', command);
+    const made = createOneTimeLink(this.secret, 'invitation', command);
     const link_hash = hashKey(made.token);
     const link = { purpose: 'invitation', expires_at: made.expires_at, used_by: null } as const;
     const changed = await this.store.changeUser(command, id, ({ status, password_hash }) => {
@@ -143,7 +149,7 @@ export class Users {
    * @throws DomainError `not_found`, `precondition_failed`, `user_not_active`
    */
   async resetPassword(command: IdentityCommand, id: string): Promise<ChangedWithLink> {
-    const { token, expires_at } = createLink(this.secret, 'password_reset', command);
+    const { token, expires_at } = createOneTimeLink(this.secret, 'password_reset', command);
     const changed = await this.store.changeUser(command, id, ({ status, sessions_epoch }) => {
       if (status === 'deactivated') {
         throw new DomainError('user_not_active', 'The user is deactivated. Reactivate the user first.');

@@ -4,7 +4,7 @@ import { DuplicateKey } from '@tracking/ports';
 import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import { WORKSPACES_COLLECTION } from './collections.ts';
 import { normalizeName, findAllDocuments } from './records.ts';
-import { deriveId, createId } from './secrets.ts';
+import { derivePrefixedId, createPrefixedId } from './secrets.ts';
 import type { RandomBytes } from './secrets.ts';
 
 interface WorkspaceDocument extends Workspace {
@@ -25,10 +25,14 @@ export class Workspaces {
    * Creates the workspace `default` if it is missing. The id is derived, so that two replicas create only one
    * workspace.
    */
-  static async open(documentStore: DocumentStore, clock: Clock, randomBytes: RandomBytes): Promise<Workspaces> {
+  static async openWorkspaces(
+    documentStore: DocumentStore,
+    clock: Clock,
+    randomBytes: RandomBytes,
+  ): Promise<Workspaces> {
     const documents = await documentStore.collection<WorkspaceDocument>(WORKSPACES_COLLECTION);
     const workspaces = new Workspaces(documents, clock, randomBytes);
-    await workspaces.insertWorkspace(deriveId('wsp', DEFAULT_WORKSPACE), DEFAULT_WORKSPACE);
+    await workspaces.insertWorkspace(derivePrefixedId('wsp', DEFAULT_WORKSPACE), DEFAULT_WORKSPACE);
     return workspaces;
   }
 
@@ -38,7 +42,7 @@ export class Workspaces {
    */
   async createWorkspace(name: string, commandId?: string): Promise<Workspace> {
     return this.createWorkspaceWithId(
-      commandId === undefined ? createId('wsp', this.randomBytes) : deriveId('wsp', commandId),
+      commandId === undefined ? createPrefixedId('wsp', this.randomBytes) : derivePrefixedId('wsp', commandId),
       name,
     );
   }
@@ -66,7 +70,10 @@ export class Workspaces {
 
   /** Returns the workspace with a name, regardless of case. */
   async findByName(name: string): Promise<Workspace | undefined> {
-    const [found] = await this.documents.find({ filter: { name_key: foldName(name.trim()) }, limit: 1 });
+    const [found] = await this.documents.find({
+      filter: { name_key: normalizeNameForComparison(name.trim()) },
+      limit: 1,
+    });
     return found && toWorkspace(found);
   }
 
@@ -82,13 +89,13 @@ export class Workspaces {
   }
 
   private async insertWorkspace(id: string, name: string): Promise<Workspace> {
-    const document = { id, name, name_key: foldName(name), created_at: this.clock().toISOString() };
+    const document = { id, name, name_key: normalizeNameForComparison(name), created_at: this.clock().toISOString() };
     if (await this.documents.insert(document)) return toWorkspace(document);
     return toWorkspace((await this.documents.get(id)) ?? document);
   }
 }
 
-function foldName(name: string): string {
+function normalizeNameForComparison(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }
 

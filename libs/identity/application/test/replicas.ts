@@ -5,10 +5,10 @@ import type { DocumentStore } from '@tracking/ports';
 import { silentLogger } from '@tracking/testing';
 import { Identity } from '../src/index.ts';
 import type { IdentityCommand } from '../src/index.ts';
-import { argon2id } from '../src/passwords.ts';
-import { openStorage } from './storage.ts';
+import { computeArgon2idHash } from '../src/passwords.ts';
+import { openTestStorage } from './storage.ts';
 
-const CLI_ACTOR: Actor = { type: 'system', id: 'administration' };
+const COMMAND_LINE_ACTOR: Actor = { type: 'system', id: 'administration' };
 /** The lowest cost that argon2 accepts. */
 export const CHEAP_HASH_COST = { memory: 8, passes: 1, parallelism: 1 };
 
@@ -19,8 +19,8 @@ interface ReplicaOptions {
 }
 
 /** Any number of processes over one store, with a clock that tests set. */
-export async function openReplicas() {
-  const storage = await openStorage();
+export async function openIdentityReplicas() {
+  const storage = await openTestStorage();
   const opened: Identity[] = [];
   const secret = randomBytes(32);
   const time = { now: Date.parse('2026-03-01T12:00:00.000Z') };
@@ -28,15 +28,15 @@ export async function openReplicas() {
   let commands = 0;
   const at = () => new Date(time.now).toISOString();
   const workspace = async (name: string) => {
-    const [identity = await open()] = opened;
+    const [identity = await openIdentityReplica()] = opened;
     return (await identity.workspaces.findByName(name)) ?? (await identity.workspaces.createWorkspace(name));
   };
 
-  async function open({
+  async function openIdentityReplica({
     documentStore = storage.documentStore,
     cost = CHEAP_HASH_COST,
   }: ReplicaOptions = {}): Promise<Identity> {
-    const identity = await Identity.open({
+    const identity = await Identity.openIdentity({
       documentStore,
       secret,
       clock: () => new Date(time.now),
@@ -46,7 +46,7 @@ export async function openReplicas() {
         cost,
         derive: async (...input) => {
           work.hashes += 1;
-          return argon2id(...input);
+          return computeArgon2idHash(...input);
         },
       },
     });
@@ -55,7 +55,7 @@ export async function openReplicas() {
   }
 
   return {
-    open,
+    openIdentityReplica,
     time,
     work,
     documentStore: storage.documentStore,
@@ -67,20 +67,20 @@ export async function openReplicas() {
       return {
         id: `command ${commands}`,
         at: at(),
-        actor: CLI_ACTOR,
+        actor: COMMAND_LINE_ACTOR,
         workspace_id: (await workspace(name)).id,
         ...rest,
       };
     },
     async close() {
-      await Promise.all(opened.map((identity) => identity.close()));
+      await Promise.all(opened.map((identity) => identity.closeIdentity()));
       await storage.close();
     },
   };
 }
 
 /** Returns the error with which a promise is rejected. */
-export async function getRefusal(outcome: Promise<unknown>): Promise<DomainError> {
+export async function captureRefusal(outcome: Promise<unknown>): Promise<DomainError> {
   const error = await outcome.then(
     () => undefined,
     (thrown: unknown) => thrown,

@@ -5,7 +5,7 @@ import { silentLogger } from '@tracking/testing';
 import { ACCESS_TO_ALL_KEYS, Identity } from '../src/index.ts';
 import type { IdentityCommand, NewKeyRequest } from '../src/index.ts';
 import { CHEAP_HASH_COST } from './replicas.ts';
-import { openStorage } from './storage.ts';
+import { openTestStorage } from './storage.ts';
 import type { Storage } from './storage.ts';
 
 const SAMPLE_OPERATOR: Actor = { type: 'system', id: 'administration' };
@@ -20,8 +20,8 @@ export class Stage {
 
   private constructor(readonly storage: Storage) {}
 
-  static async open(): Promise<Stage> {
-    const storage = await openStorage();
+  static async openIdentityStage(): Promise<Stage> {
+    const storage = await openTestStorage();
     const stage = new Stage(storage);
     await stage.startWorkspace(await stage.startReplica());
     return stage;
@@ -32,8 +32,8 @@ export class Stage {
     this.workspace_id = (await identity.workspaces.createWorkspace(randomUUID())).id;
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.replicas.map((replica) => replica.close()));
+  async closeIdentityStage(): Promise<void> {
+    await Promise.all(this.replicas.map((replica) => replica.closeIdentity()));
     await this.storage.close();
   }
 
@@ -42,7 +42,14 @@ export class Stage {
     const elapsed = () => this.now;
     const passwords = { cost: CHEAP_HASH_COST };
     const logger = silentLogger;
-    const replica = await Identity.open({ documentStore, clock, elapsed, logger, secret: SAMPLE_SECRET, passwords });
+    const replica = await Identity.openIdentity({
+      documentStore,
+      clock,
+      elapsed,
+      logger,
+      secret: SAMPLE_SECRET,
+      passwords,
+    });
     this.replicas.push(replica);
     return replica;
   }

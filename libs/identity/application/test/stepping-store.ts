@@ -1,7 +1,7 @@
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 
 /** Wraps the store so that `step` runs before each operation. `step` may wait, or throw so that nothing is done. */
-export function steppingStore(
+export function createSteppingStore(
   store: DocumentStore,
   step: (operation: string, collection: string) => Promise<void>,
 ): DocumentStore {

@@ -12,7 +12,7 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-export async function openStorage(): Promise<Storage> {
+export async function openTestStorage(): Promise<Storage> {
   const folder = await createTempFolder();
   const engine = await openTestEngine(folder.path);
   return {
@@ -32,7 +32,7 @@ export async function openStorage(): Promise<Storage> {
 }
 
 /** Wraps the store so that results of these collection methods arrive only after `gate` opens. */
-export function delayResults(
+export function delayStoreResults(
   gate: () => Promise<void>,
   store: DocumentStore,
   methods: readonly (keyof Collection<Document>)[] = ['find'],

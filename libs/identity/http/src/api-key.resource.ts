@@ -3,17 +3,17 @@ import { ENVIRONMENTS, USER_ROLES } from '@tracking/contracts';
 import type { ApiKey, Environment, KeyOwner, NewApiKey, Role } from '@tracking/contracts';
 import {
   ActorResource,
-  Id,
-  InputType,
-  OneOf,
-  PageType,
+  IdField,
+  DeriveRequestClass,
+  EnumField,
+  DerivePageClass,
   Resource,
   RESPONSE_TIME_SCHEMA,
-  Timestamp,
-  WholeNumber,
+  TimestampField,
+  WholeNumberField,
   WithWarnings,
 } from '@tracking/http';
-import { Name } from './user.resource.ts';
+import { NameField } from './user.resource.ts';
 
 const MAX_GRACE_SECONDS = 7 * 86_400;
 
@@ -31,9 +31,9 @@ export class ApiKeyResource extends Resource implements ApiKey {
   readonly id!: string;
   @ApiProperty({ description: 'Id of the workspace.' })
   readonly workspace_id!: string;
-  @Name({ description: 'Purpose of the key, in your words.', example: 'Nightly import' })
+  @NameField({ description: 'Purpose of the key, in your words.', example: 'Nightly import' })
   readonly name!: string;
-  @OneOf(ENVIRONMENTS, { description: 'Environment whose data the key can access.' })
+  @EnumField(ENVIRONMENTS, { description: 'Environment whose data the key can access.' })
   readonly environment!: Environment;
   @ApiProperty({ description: 'First characters of the key.', example: 'sk_live_0aB1' })
   readonly prefix!: string;
@@ -54,7 +54,7 @@ export class ApiKeyResource extends Resource implements ApiKey {
   readonly created_by!: ActorResource;
   @ApiProperty({ ...RESPONSE_TIME_SCHEMA, description: 'Time of creation. UTC with milliseconds.' })
   readonly created_at!: string;
-  @Timestamp({ description: 'Time at which the key expires; null if it never expires.', nullable: true })
+  @TimestampField({ description: 'Time at which the key expires; null if it never expires.', nullable: true })
   readonly expires_at!: string | null;
   @ApiProperty({
     ...RESPONSE_TIME_SCHEMA,
@@ -75,17 +75,17 @@ export class ApiKeyResource extends Resource implements ApiKey {
 }
 
 @ApiSchema({ name: 'ApiKeyFields' })
-export class ApiKeyDto extends InputType(ApiKeyResource, {
+export class ApiKeyDto extends DeriveRequestClass(ApiKeyResource, {
   required: ['name', 'environment'],
   optional: ['expires_at'],
 }) {
-  @Id('sva', { description: 'Service account that owns the key. By default the key is your own.', nullable: true })
+  @IdField('sva', { description: 'Service account that owns the key. By default the key is your own.', nullable: true })
   readonly service_account_id?: string | null;
 }
 
 @ApiSchema({ name: 'ApiKeyRotation' })
 export class RotateApiKeyDto {
-  @WholeNumber(0, MAX_GRACE_SECONDS, {
+  @WholeNumberField(0, MAX_GRACE_SECONDS, {
     description: 'Seconds for which the old key stays valid next to the new one; 0 by default.',
     example: 86_400,
     nullable: true,
@@ -106,7 +106,7 @@ export class ApiKeyCreatedResource extends ApiKeyWrittenResource implements NewA
 }
 
 @ApiSchema({ name: 'ApiKeyPage' })
-export class ApiKeyPageResource extends PageType(
+export class ApiKeyPageResource extends DerivePageClass(
   ApiKeyResource,
   'The keys of this page.',
   'Cursor of the next page: send it as `cursor`.',

@@ -2,25 +2,25 @@ import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from 
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { ApiKey, KeyOwner, NewApiKey, Page, Principal, Warning } from '@tracking/contracts';
 import {
-  Audited,
+  RecordInAuditLog,
   BodyPipe,
   Cursors,
   NO_BODY_PIPE,
-  Operation,
+  PublicRoute,
   PageDto,
-  SentBody,
+  RequestBody,
   WriteResponder,
   formatEtag,
   createFieldError,
   createInvalidRequestError,
   requirePrincipal,
-  readTextKeyedPage,
+  readListPageByTextPosition,
   ErrorResponse,
-  getScope,
+  getRequestScope,
   reportChange,
 } from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
-import { getKeyReach } from '@tracking/identity';
+import { getKeysWithinReach } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -53,8 +53,8 @@ export class ApiKeysController {
   ) {}
 
   @Post()
-  @Audited('api_key.created')
-  @Operation('createApiKey', {
+  @RecordInAuditLog('api_key.created')
+  @PublicRoute('createApiKey', {
     summary: 'Create an API key for yourself or a service account',
     description:
       'Keys of service accounts need `keys:manage`, and `workspace:admin` if the role of the account exceeds yours in the environment of the key. A test key can create only test keys.',
@@ -68,7 +68,7 @@ export class ApiKeysController {
   @ErrorResponse(404, 'No such service account in this workspace.')
   @ErrorResponse(409, 'The service account is deactivated, or the owner has too many keys.')
   async createKey(
-    @SentBody(API_KEY_BODY_PIPE) { value, warnings }: ReadBody<ApiKeyDto>,
+    @RequestBody(API_KEY_BODY_PIPE) { value, warnings }: ReadBody<ApiKeyDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewApiKey>> {
@@ -80,12 +80,12 @@ export class ApiKeysController {
       owner: getKeyOwner(principal, service_account_id),
       expires_at: expires_at ?? null,
     };
-    const change = await this.identity.keys.createKey(command, getKeyReach(principal), request);
+    const change = await this.identity.keys.createKey(command, getKeysWithinReach(principal), request);
     return this.responder.respondToChange(reply, warnings, change, `/v1/api_keys/${change.after.id}`);
   }
 
   @Get()
-  @Operation('listApiKeys', {
+  @PublicRoute('listApiKeys', {
     summary: 'List the API keys that you can access, newest first',
     description:
       'Lists your own keys. With `keys:manage`, the list also contains keys of service accounts whose role is not admin. With `workspace:admin`, the list contains all keys. The list never contains the keys themselves.',
@@ -93,29 +93,29 @@ export class ApiKeysController {
   })
   @ApiResponse({ status: 200, description: 'A page of keys.', type: ApiKeyPageResource })
   async listKeys(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<ApiKey>> {
-    const scope = getScope(request);
-    const reach = getKeyReach(requirePrincipal(request));
+    const scope = getRequestScope(request);
+    const reach = getKeysWithinReach(requirePrincipal(request));
     const listing = { list: 'api keys', scope, filter: { ...reach }, sort: '-created_at' };
-    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
+    return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
       this.identity.keys.listKeys(scope.workspace_id, reach, asked),
     );
   }
 
   @Get(':id')
-  @Operation('getApiKey', { summary: 'Get an API key, without the key itself', conditional: 'read' })
+  @PublicRoute('getApiKey', { summary: 'Get an API key, without the key itself', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The key.', type: ApiKeyResource })
   @KeyNotFoundResponse()
   async getKey(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<ApiKey> {
     const principal = requirePrincipal(reply.request);
-    const key = await this.identity.keys.getKey(principal.workspace_id, getKeyReach(principal), id);
+    const key = await this.identity.keys.getKey(principal.workspace_id, getKeysWithinReach(principal), id);
     reply.header('ETag', formatEtag(key.version));
     return key;
   }
 
   @Post(':id/rotate')
   @HttpCode(201)
-  @Audited('api_key.rotated')
-  @Operation('rotateApiKey', {
+  @RecordInAuditLog('api_key.rotated')
+  @PublicRoute('rotateApiKey', {
     summary: 'Rotate an API key',
     description:
       'Creates a key with the same owner, environment and expiry. The old key expires at the end of the grace period.',
@@ -135,11 +135,11 @@ export class ApiKeysController {
   )
   async rotateKey(
     @Param('id') id: string,
-    @SentBody(KEY_ROTATION_BODY_PIPE) { value: { grace_seconds }, warnings }: ReadBody<RotateApiKeyDto>,
+    @RequestBody(KEY_ROTATION_BODY_PIPE) { value: { grace_seconds }, warnings }: ReadBody<RotateApiKeyDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewApiKey>> {
-    const reach = getKeyReach(requirePrincipal(reply.request));
+    const reach = getKeysWithinReach(requirePrincipal(reply.request));
     const { made, old } = await this.identity.keys.rotateKey(command, reach, id, grace_seconds ?? 0);
     reportChange(reply.request, old);
     const location = `/v1/api_keys/${made.id}`;
@@ -148,8 +148,8 @@ export class ApiKeysController {
 
   @Post(':id/revoke')
   @HttpCode(200)
-  @Audited('api_key.revoked')
-  @Operation('revokeApiKey', {
+  @RecordInAuditLog('api_key.revoked')
+  @PublicRoute('revokeApiKey', {
     summary: 'Revoke an API key',
     description:
       'The key stops working within 5 seconds, permanently. Admins can also revoke keys of other users. Revoking a revoked key changes nothing.',
@@ -159,11 +159,11 @@ export class ApiKeysController {
   @KeyNotFoundResponse()
   async revokeKey(
     @Param('id') id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ApiKey>> {
-    const reach = getKeyReach(requirePrincipal(reply.request));
+    const reach = getKeysWithinReach(requirePrincipal(reply.request));
     const change = await this.identity.keys.revokeKey(command, reach, id);
     return this.responder.respondToChange(reply, ignored, change);
   }

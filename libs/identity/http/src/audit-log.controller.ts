@@ -10,40 +10,40 @@ import {
 } from '@tracking/contracts';
 import {
   type AuditedByRequest,
-  CurrentScope,
+  ScopeOfRequest,
   Cursors,
   CHANGE_SCHEMA,
-  Operation,
+  PublicRoute,
   PageDto,
-  PageType,
-  QueryEnumList,
-  QueryText,
-  QueryTime,
-  readTextKeyedPage,
-  selectListed,
+  DerivePageClass,
+  EnumListQueryField,
+  TextQueryField,
+  TimeQueryField,
+  readListPageByTextPosition,
+  selectValuesInList,
   RESPONSE_TIME_SCHEMA,
 } from '@tracking/http';
 import type { AuditFilter, Identity } from '@tracking/identity';
 import { IDENTITY_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
 
 class ListAuditLogDto extends PageDto {
-  @QueryText({
+  @TextQueryField({
     description:
       'Only changes by the user or service account with this id; `administration` stands for the command line.',
     example: 'usr_5f3c2k7qv3n5xw6yz2aabbccdd',
   })
   actor?: string;
 
-  @QueryEnumList(AUDIT_TYPES, {
+  @EnumListQueryField(AUDIT_TYPES, {
     description: 'Only changes of these types, separated by commas.',
     example: 'api_key.revoked',
   })
   type?: string;
 
-  @QueryTime({ description: 'Only changes at this time or later.' })
+  @TimeQueryField({ description: 'Only changes at this time or later.' })
   from?: string;
 
-  @QueryTime({ description: 'Only changes at this time or earlier.' })
+  @TimeQueryField({ description: 'Only changes at this time or earlier.' })
   to?: string;
 }
 
@@ -107,7 +107,7 @@ class AuditEntryResource implements AuditEntry {
 }
 
 @ApiSchema({ name: 'AuditLogPage' })
-class AuditLogPageResource extends PageType(AuditEntryResource, 'The entries of this page.') {}
+class AuditLogPageResource extends DerivePageClass(AuditEntryResource, 'The entries of this page.') {}
 
 @ApiTags('Audit log')
 @Controller('v1/audit_log')
@@ -118,31 +118,31 @@ export class AuditLogController {
   ) {}
 
   @Get()
-  @Operation('listAuditLog', {
+  @PublicRoute('listAuditLog', {
     summary: 'List audit log entries, newest first',
     query: ListAuditLogDto,
   })
   @ApiResponse({ status: 200, description: 'A page of entries.', type: AuditLogPageResource })
-  async listAuditEntries(@Query() query: ListAuditLogDto, @CurrentScope() scope: Scope): Promise<Page<AuditEntry>> {
-    const filter = auditFilter(query);
+  async listAuditEntries(@Query() query: ListAuditLogDto, @ScopeOfRequest() scope: Scope): Promise<Page<AuditEntry>> {
+    const filter = createAuditFilter(query);
     const listing = { list: 'audit log', scope, filter: { ...filter }, sort: '-at' };
-    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
+    return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
       this.identity.auditLog.listEntries(scope.workspace_id, { filter, ...asked }),
     );
   }
 }
 
-function auditFilter({ actor, type, from, to }: ListAuditLogDto): AuditFilter {
+function createAuditFilter({ actor, type, from, to }: ListAuditLogDto): AuditFilter {
   return {
     ...(actor && { actor }),
-    ...(type && { types: selectListed(AUDIT_TYPES, type) }),
+    ...(type && { types: selectValuesInList(AUDIT_TYPES, type) }),
     ...(from && { from }),
     ...(to && { to }),
   };
 }
 
 /** Finds the actor of a request of the public API: its principal, or the user of the one-time link in its path. */
-export function auditedByClient({ links }: Pick<Identity, 'links'>): AuditedByRequest {
+export function createClientAuditActor({ links }: Pick<Identity, 'links'>): AuditedByRequest {
   return async (request) => {
     const { principal, ip: address } = request;
     if (principal) return { workspace_id: principal.workspace_id, actor: principal.actor, address };

@@ -1,45 +1,45 @@
 import { DEFAULT_EXCEPTION_SETTINGS } from '@tracking/contracts';
-import { createCodeEntry, type FeatureDocs } from '@tracking/http';
+import { createErrorCodeDocs, type FeatureDocs } from '@tracking/http';
 
 /** Error codes of users, keys and sessions. */
 const IDENTITY_ERRORS = {
-  invalid_credentials: createCodeEntry(
+  invalid_credentials: createErrorCodeDocs(
     'No active user has this e-mail address and password.',
     'POST /v1/session {"email": "ann@example.com", "password": "…"}',
     'No active user has this e-mail address and password.',
     'Ask the user to enter e-mail and password again, or to reset the password. After too many attempts the response is 429.',
   ),
-  workspace_exists: createCodeEntry(
+  workspace_exists: createErrorCodeDocs(
     'Another workspace has this name.',
     'workspaces create --name acme',
     'A workspace with the name acme exists already.',
     'Use the existing workspace, or choose another name.',
   ),
-  user_exists: createCodeEntry(
+  user_exists: createErrorCodeDocs(
     'A user with this e-mail address exists already in the workspace.',
     'POST /v1/users {"email": "ann@example.com", "role": "viewer"}',
     'A user with this e-mail address exists already in the workspace.',
     'Change or reactivate the existing user.',
   ),
-  user_not_active: createCodeEntry(
+  user_not_active: createErrorCodeDocs(
     'The user or service account is deactivated, or has not accepted the invitation yet.',
     'POST /v1/api_keys for a deactivated service account',
     'The service account is not active, so it has no valid keys.',
     'Reactivate the service account or user, or have the invitation accepted first.',
   ),
-  last_admin: createCodeEntry(
+  last_admin: createErrorCodeDocs(
     'The user is the only active admin of the workspace.',
     'POST /v1/users/usr_…/deactivate',
     'The user is the only active admin of the workspace. Give another user the role admin first.',
     'Give another user the role admin first.',
   ),
-  key_not_active: createCodeEntry(
+  key_not_active: createErrorCodeDocs(
     'The key is already revoked, expired or rotated.',
     'POST /v1/api_keys/key_…/rotate',
     'The key is revoked.',
     'Create a new key.',
   ),
-  too_many_keys: createCodeEntry(
+  too_many_keys: createErrorCodeDocs(
     'The user or service account has the maximum number of valid keys. A rotated key counts until its grace period ends.',
     'POST /v1/api_keys, the 26th key',
     'The service account has 25 valid keys, the maximum. Revoke one first.',

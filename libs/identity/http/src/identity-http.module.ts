@@ -1,8 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AUDITED_BY_TOKEN, AuditTrail, HttpOnlyCookie, TokenSealer } from '@tracking/http';
-import { isPasswordsBusy } from '@tracking/identity';
+import { isPasswordQueueFull } from '@tracking/identity';
 import { ApiKeysController } from './api-keys.controller.ts';
-import { auditedByClient, AuditLogController } from './audit-log.controller.ts';
+import { createClientAuditActor, AuditLogController } from './audit-log.controller.ts';
 import { IDENTITY_TOKEN, type IdentityHttpDependencies, WORKSPACE_SETTINGS_TOKEN } from './dependencies.ts';
 import { IDENTITY_DOCS } from './identity-docs.ts';
 import { InvitationsController } from './invitations.controller.ts';
@@ -43,8 +43,8 @@ export class IdentityHttpModule {
       providers: [
         { provide: IDENTITY_TOKEN, useValue: identity },
         { provide: WORKSPACE_SETTINGS_TOKEN, useValue: workspaceSettings },
-        { provide: AuditTrail, useFactory: () => new AuditTrail(identity.auditLog, logger, isPasswordsBusy) },
-        { provide: AUDITED_BY_TOKEN, useFactory: () => auditedByClient(identity) },
+        { provide: AuditTrail, useFactory: () => new AuditTrail(identity.auditLog, logger, isPasswordQueueFull) },
+        { provide: AUDITED_BY_TOKEN, useFactory: () => createClientAuditActor(identity) },
         { provide: SignInThrottle, useFactory: () => new SignInThrottle(quota) },
         {
           provide: KnownSignInOrigins,

@@ -1,3 +1,3 @@
 export { IdentityHttpModule } from './identity-http.module.ts';
 export { createLinkUrl } from './invitations.controller.ts';
-export { resetPassword, RevokesApiKeys } from './password-reset.ts';
+export { resetPassword, RevokeApiKeysField } from './password-reset.ts';

@@ -10,16 +10,16 @@ import {
   type User,
 } from '@tracking/contracts';
 import {
-  Audited,
+  RecordInAuditLog,
   type CommandIdentity,
   CurrentCommandIdentity,
-  createDraftBody,
+  parseDraftBody,
   createFieldError,
   createJsonBodyRule,
   MayBeUnavailable,
-  Operation,
+  PublicRoute,
   ErrorResponse,
-  SentBody,
+  RequestBody,
   type SentRequest,
   ANONYMOUS_JSON_BODY_BYTES,
   RESPONSE_TIME_SCHEMA,
@@ -28,7 +28,7 @@ import {
 } from '@tracking/http';
 import type { FastifyReply } from 'fastify';
 import { IDENTITY_TOKEN, type IdentityHttpDependencies } from './dependencies.ts';
-import { Email, Name, NewPassword, UserWrittenResource } from './user.resource.ts';
+import { EmailField, NameField, NewPasswordField, UserWrittenResource } from './user.resource.ts';
 
 @ApiSchema({ name: 'InvitingWorkspace' })
 class InvitingWorkspaceResource {
@@ -58,20 +58,20 @@ class InvitationResource {
 
 @ApiSchema({ name: 'LinkUse' })
 class LinkUseDto {
-  @Name({
+  @NameField({
     description: 'The name of the user. Required, except for a password reset.',
     example: 'Jo Doe',
     nullable: true,
   })
   name?: string | null;
 
-  @NewPassword({
+  @NewPasswordField({
     description:
       'Password of 10 to 200 characters. Must not be the e-mail address or one of the most common passwords.',
   })
   password!: string;
 
-  @Email({
+  @EmailField({
     description: 'E-mail address of the first admin, used to sign in. Ignored for other users.',
     example: 'jo@example.com',
     nullable: true,
@@ -79,7 +79,7 @@ class LinkUseDto {
   email?: string | null;
 }
 
-const MayBeInvalidLink = () =>
+const InvalidLinkResponse = () =>
   ErrorResponse(404, 'The link is unknown, expired, used or replaced. Links are valid for 7 days.');
 
 /** One-time links of invitations, of the first admin and of password resets. The routes need no credentials. */
@@ -92,9 +92,9 @@ export class InvitationsController {
   ) {}
 
   @Get(':token')
-  @Operation('getInvitation', { summary: 'Get the purpose of a one-time link' })
+  @PublicRoute('getInvitation', { summary: 'Get the purpose of a one-time link' })
   @ApiResponse({ status: 200, description: 'The purpose of the link.', type: InvitationResource })
-  @MayBeInvalidLink()
+  @InvalidLinkResponse()
   @MayBeUnavailable()
   async getInvitation(@Param('token') token: string): Promise<InvitationResource> {
     const { workspace_id, ...link } = await this.identity.links.getLinkDetails(token);
@@ -104,8 +104,8 @@ export class InvitationsController {
 
   @Post(':token')
   @HttpCode(200)
-  @Audited('user.joined')
-  @Operation('useInvitation', {
+  @RecordInAuditLog('user.joined')
+  @PublicRoute('useInvitation', {
     summary: 'Use a one-time link: set the password and accept the invitation',
     description: 'The link can be used once. A refused request leaves it valid. Sign in afterwards.',
     body: LinkUseDto,
@@ -113,17 +113,17 @@ export class InvitationsController {
     hasEtag: true,
   })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
-  @MayBeInvalidLink()
+  @InvalidLinkResponse()
   @MayBeUnavailable()
   @ErrorResponse(429, 'Too many requests with an Idempotency-Key from this address; see Retry-After.')
   @ErrorResponse(409, 'For the first admin: a user with this e-mail address exists already.')
   async useInvitation(
     @Param('token') token: string,
-    @SentBody() sent: SentRequest,
+    @RequestBody() sent: SentRequest,
     @CurrentCommandIdentity() identified: CommandIdentity,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
-    const { value, accept } = createDraftBody(LinkUseDto, UserWrittenResource, sent);
+    const { value, accept } = parseDraftBody(LinkUseDto, UserWrittenResource, sent);
     const { name, password, email } = value;
     const use = { name: name ?? undefined, password, email: email ?? undefined };
     const warnings = accept(await this.findMissingFields(token, value));

@@ -13,7 +13,7 @@ import type { FastifyRequest } from 'fastify';
 import { createLinkUrl } from './invitations.controller.ts';
 
 /** The optional field of a password reset that also revokes the user's API keys. */
-export const RevokesApiKeys = (): PropertyDecorator =>
+export const RevokeApiKeysField = (): PropertyDecorator =>
   CheckedField(
     (value, param) =>
       typeof value === 'boolean' ? [] : createFieldError(param, 'invalid_type', 'Must be true or false.'),
@@ -27,7 +27,7 @@ export const RevokesApiKeys = (): PropertyDecorator =>
 
 @ApiSchema({ name: 'PasswordResetFields' })
 export class PasswordResetDto {
-  @RevokesApiKeys()
+  @RevokeApiKeysField()
   readonly revoke_api_keys?: boolean | null;
 }
 

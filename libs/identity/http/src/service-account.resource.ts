@@ -3,14 +3,14 @@ import { USER_ROLES } from '@tracking/contracts';
 import type { Role, ServiceAccount } from '@tracking/contracts';
 import {
   ActorResource,
-  InputType,
-  OneOf,
-  PageType,
+  DeriveRequestClass,
+  EnumField,
+  DerivePageClass,
   Resource,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
-import { Name } from './user.resource.ts';
+import { NameField } from './user.resource.ts';
 
 @ApiSchema({ name: 'ServiceAccount' })
 export class ServiceAccountResource extends Resource implements ServiceAccount {
@@ -18,9 +18,9 @@ export class ServiceAccountResource extends Resource implements ServiceAccount {
   readonly id!: string;
   @ApiProperty({ description: 'Id of the workspace.' })
   readonly workspace_id!: string;
-  @Name({ description: 'Name of the system that uses the account.', example: 'TMS' })
+  @NameField({ description: 'Name of the system that uses the account.', example: 'TMS' })
   readonly name!: string;
-  @OneOf(USER_ROLES, { description: 'Role of the account, which applies to all its keys.' })
+  @EnumField(USER_ROLES, { description: 'Role of the account, which applies to all its keys.' })
   readonly role!: Role;
   @ApiProperty({
     description: 'Status of the account. Its keys are valid only while it is `active`.',
@@ -36,17 +36,17 @@ export class ServiceAccountResource extends Resource implements ServiceAccount {
 }
 
 @ApiSchema({ name: 'ServiceAccountFields' })
-export class ServiceAccountDto extends InputType(ServiceAccountResource, { required: ['name', 'role'] }) {}
+export class ServiceAccountDto extends DeriveRequestClass(ServiceAccountResource, { required: ['name', 'role'] }) {}
 
 /** Fields of a change. Omitted fields keep their value. */
 @ApiSchema({ name: 'ServiceAccountChanges' })
-export class ServiceAccountChangesDto extends InputType(ServiceAccountResource, { kept: ['name', 'role'] }) {}
+export class ServiceAccountChangesDto extends DeriveRequestClass(ServiceAccountResource, { kept: ['name', 'role'] }) {}
 
 @ApiSchema({ name: 'ServiceAccountWritten' })
 export class ServiceAccountWrittenResource extends IntersectionType(ServiceAccountResource, WithWarnings) {}
 
 @ApiSchema({ name: 'ServiceAccountPage' })
-export class ServiceAccountPageResource extends PageType(
+export class ServiceAccountPageResource extends DerivePageClass(
   ServiceAccountResource,
   'The service accounts of this page.',
   'Cursor of the next page: send it as `cursor`.',

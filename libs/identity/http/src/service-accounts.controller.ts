@@ -2,17 +2,17 @@ import { Controller, Get, HttpCode, Inject, Param, Patch, Post, Query, Res } fro
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, Scope, ServiceAccount, Warning } from '@tracking/contracts';
 import {
-  Audited,
+  RecordInAuditLog,
   BodyPipe,
-  CurrentScope,
+  ScopeOfRequest,
   Cursors,
   NO_BODY_PIPE,
-  Operation,
+  PublicRoute,
   PageDto,
-  SentBody,
+  RequestBody,
   WriteResponder,
   formatEtag,
-  readTextKeyedPage,
+  readListPageByTextPosition,
   ErrorResponse,
 } from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
@@ -43,15 +43,15 @@ export class ServiceAccountsController {
   ) {}
 
   @Post()
-  @Audited('service_account.created')
-  @Operation('createServiceAccount', { summary: 'Create a service account', body: ServiceAccountDto })
+  @RecordInAuditLog('service_account.created')
+  @PublicRoute('createServiceAccount', { summary: 'Create a service account', body: ServiceAccountDto })
   @ApiResponse({
     status: 201,
     description: 'The created service account. It has no keys yet.',
     type: ServiceAccountWrittenResource,
   })
   async createAccount(
-    @SentBody(ACCOUNT_BODY_PIPE) { value: { name, role }, warnings }: ReadBody<ServiceAccountDto>,
+    @RequestBody(ACCOUNT_BODY_PIPE) { value: { name, role }, warnings }: ReadBody<ServiceAccountDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
@@ -60,22 +60,22 @@ export class ServiceAccountsController {
   }
 
   @Get()
-  @Operation('listServiceAccounts', { summary: 'List service accounts, newest first', query: PageDto })
+  @PublicRoute('listServiceAccounts', { summary: 'List service accounts, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of service accounts.', type: ServiceAccountPageResource })
-  async listAccounts(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<ServiceAccount>> {
+  async listAccounts(@Query() query: PageDto, @ScopeOfRequest() scope: Scope): Promise<Page<ServiceAccount>> {
     const listing = { list: 'service accounts', scope, filter: {}, sort: '-created_at' };
-    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
+    return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
       this.identity.serviceAccounts.listAccounts(scope.workspace_id, asked),
     );
   }
 
   @Get(':id')
-  @Operation('getServiceAccount', { summary: 'Get a service account', conditional: 'read' })
+  @PublicRoute('getServiceAccount', { summary: 'Get a service account', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The service account.', type: ServiceAccountResource })
   @AccountNotFoundResponse()
   async getAccount(
     @Param('id') id: string,
-    @CurrentScope() { workspace_id }: Scope,
+    @ScopeOfRequest() { workspace_id }: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServiceAccount> {
     const account = await this.identity.serviceAccounts.getAccount(workspace_id, id);
@@ -84,8 +84,8 @@ export class ServiceAccountsController {
   }
 
   @Patch(':id')
-  @Audited('service_account.changed')
-  @Operation('changeServiceAccount', {
+  @RecordInAuditLog('service_account.changed')
+  @PublicRoute('changeServiceAccount', {
     summary: 'Change the name or role of a service account',
     description: 'A new role applies to all keys of the account within 5 seconds.',
     body: ServiceAccountChangesDto,
@@ -95,7 +95,7 @@ export class ServiceAccountsController {
   @AccountNotFoundResponse()
   async changeAccount(
     @Param('id') id: string,
-    @SentBody(ACCOUNT_CHANGES_BODY_PIPE) { value: changes, warnings }: ReadBody<ServiceAccountChangesDto>,
+    @RequestBody(ACCOUNT_CHANGES_BODY_PIPE) { value: changes, warnings }: ReadBody<ServiceAccountChangesDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
@@ -105,8 +105,8 @@ export class ServiceAccountsController {
 
   @Post(':id/deactivate')
   @HttpCode(200)
-  @Audited('service_account.deactivated')
-  @Operation('deactivateServiceAccount', {
+  @RecordInAuditLog('service_account.deactivated')
+  @PublicRoute('deactivateServiceAccount', {
     summary: 'Deactivate a service account',
     conditional: 'write',
   })
@@ -114,7 +114,7 @@ export class ServiceAccountsController {
   @AccountNotFoundResponse()
   async deactivateAccount(
     @Param('id') id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {
@@ -124,8 +124,8 @@ export class ServiceAccountsController {
 
   @Post(':id/reactivate')
   @HttpCode(200)
-  @Audited('service_account.reactivated')
-  @Operation('reactivateServiceAccount', {
+  @RecordInAuditLog('service_account.reactivated')
+  @PublicRoute('reactivateServiceAccount', {
     summary: 'Reactivate a service account',
     conditional: 'write',
   })
@@ -133,7 +133,7 @@ export class ServiceAccountsController {
   @AccountNotFoundResponse()
   async reactivateAccount(
     @Param('id') id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<ServiceAccount>> {

@@ -9,25 +9,25 @@ import {
   type Warning,
 } from '@tracking/contracts';
 import {
-  Audited,
+  RecordInAuditLog,
   BodyPipe,
   getCommandIdentity,
   Cursors,
-  readEnvironment,
+  readEnvironmentHeader,
   computeContentEtag,
   createInvalidRequestError,
   createJsonBodyRule,
   MayBeUnavailable,
   NO_BODY_PIPE,
   createNotFoundError,
-  Operation,
+  PublicRoute,
   PageDto,
   requirePrincipal,
   type ReadBody,
-  readTextKeyedPage,
+  readListPageByTextPosition,
   ErrorResponse,
-  getScope,
-  SentBody,
+  getRequestScope,
+  RequestBody,
   SessionCookie,
   ANONYMOUS_JSON_BODY_BYTES,
   reportChange,
@@ -70,7 +70,7 @@ export class SessionController {
 
   @Post('session')
   @HttpCode(200)
-  @Operation('signIn', {
+  @PublicRoute('signIn', {
     summary: 'Sign in',
     description:
       'Needs the header `X-Requested-With`, with any value. A repeat with the same `Idempotency-Key` returns the same session. After the session has ended, a repeat gets 401 `invalid_credentials`.',
@@ -91,11 +91,11 @@ export class SessionController {
   @ErrorResponse(429, 'Too many attempts with this e-mail address or from this IP address; see Retry-After.')
   @MayBeUnavailable()
   async signIn(
-    @SentBody(new BodyPipe(SignInDto, SignedInResource)) { value, warnings }: ReadBody<SignInDto>,
+    @RequestBody(new BodyPipe(SignInDto, SignedInResource)) { value, warnings }: ReadBody<SignInDto>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CredentialsOwner>> {
     const { request } = reply;
-    const environment = readEnvironment(request);
+    const environment = readEnvironmentHeader(request);
     const { email, password, workspace } = value;
     const { device, client } = this.origins.recognizeOrigin(request, email);
     await this.throttle.signIn(email, { address: request.ip, device });
@@ -120,7 +120,7 @@ export class SessionController {
   }
 
   @Get('session')
-  @Operation('getSession', {
+  @PublicRoute('getSession', {
     summary: 'Get the signed-in user or service account',
     conditional: 'read',
   })
@@ -134,11 +134,11 @@ export class SessionController {
   }
 
   @Patch('session')
-  @Operation('changeOwnName', { summary: 'Change your name', body: OwnNameDto, hasEtag: true })
+  @PublicRoute('changeOwnName', { summary: 'Change your name', body: OwnNameDto, hasEtag: true })
   @ApiResponse({ status: 200, description: 'The holder of the session, with the new name.', type: SignedInResource })
-  @Audited('user.changed')
+  @RecordInAuditLog('user.changed')
   async changeName(
-    @SentBody(new BodyPipe(OwnNameDto, SignedInResource)) { value: { name }, warnings }: ReadBody<OwnNameDto>,
+    @RequestBody(new BodyPipe(OwnNameDto, SignedInResource)) { value: { name }, warnings }: ReadBody<OwnNameDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CredentialsOwner>> {
@@ -150,7 +150,7 @@ export class SessionController {
   }
 
   @Delete('session')
-  @Operation('signOut', { summary: 'Sign out' })
+  @PublicRoute('signOut', { summary: 'Sign out' })
   @ApiResponse({
     status: 200,
     description: 'The session has ended and its cookie is removed.',
@@ -158,9 +158,9 @@ export class SessionController {
     headers: SET_COOKIE,
   })
   @ErrorResponse(404, 'The request was made with an API key, not with a session.')
-  @Audited('session.ended')
+  @RecordInAuditLog('session.ended')
   async signOut(
-    @SentBody(NO_BODY_PIPE) warnings: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionEnded> {
     const { type, credential_id } = requirePrincipal(reply.request);
@@ -172,7 +172,7 @@ export class SessionController {
 
   @Post('session/password')
   @HttpCode(200)
-  @Operation('changePassword', {
+  @PublicRoute('changePassword', {
     summary: 'Change your password',
     description:
       'Ends all sessions of the user. A request with a session gets a new cookie for its session. If the response is lost, sign in with the new password.',
@@ -184,9 +184,9 @@ export class SessionController {
     type: PasswordChangedResource,
     headers: SET_COOKIE,
   })
-  @Audited('user.password_changed')
+  @RecordInAuditLog('user.password_changed')
   async changePassword(
-    @SentBody(new BodyPipe(PasswordChangeDto, PasswordChangedResource))
+    @RequestBody(new BodyPipe(PasswordChangeDto, PasswordChangedResource))
     { value, warnings }: ReadBody<PasswordChangeDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -197,7 +197,7 @@ export class SessionController {
     const { current_password, new_password } = value;
     const { sessions_epoch: epoch } = await this.identity.userPasswords
       .changePassword(command, actor.id, { current_password, new_password })
-      .catch(throwAsFieldError);
+      .catch(throwAsPasswordFieldError);
     if (type === 'session') {
       const renewed = await this.identity.sessions.renewSession(command, { id: credential_id, epoch });
       if (renewed) this.setCookie(reply, renewed);
@@ -207,25 +207,30 @@ export class SessionController {
   }
 
   @Get('sessions')
-  @Operation('listSessions', { summary: 'List your sessions, newest first', query: PageDto })
+  @PublicRoute('listSessions', { summary: 'List your sessions, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of sessions.', type: SessionPageResource })
   async listSessions(@Query() query: PageDto, @Req() request: FastifyRequest): Promise<Page<SessionResource>> {
     const { actor, credential_id } = requirePrincipal(request);
-    const listing = { list: `sessions of ${actor.id}`, scope: getScope(request), filter: {}, sort: '-created_at' };
-    return readTextKeyedPage(query, listing, this.cursors, async (asked) => {
+    const listing = {
+      list: `sessions of ${actor.id}`,
+      scope: getRequestScope(request),
+      filter: {},
+      sort: '-created_at',
+    };
+    return readListPageByTextPosition(query, listing, this.cursors, async (asked) => {
       const found = await this.identity.sessions.listSessions(actor.id, asked);
       return { ...found, items: found.items.map((each) => ({ ...each, current: each.id === credential_id })) };
     });
   }
 
   @Delete('sessions/:id')
-  @Operation('endSession', { summary: 'End one of your sessions' })
+  @PublicRoute('endSession', { summary: 'End one of your sessions' })
   @ApiResponse({ status: 200, description: 'Ended.', type: SessionEndedResource })
   @ErrorResponse(404, 'You have no such session.')
-  @Audited('session.ended')
+  @RecordInAuditLog('session.ended')
   endSession(
     @Param('id') id: string,
-    @SentBody(NO_BODY_PIPE) warnings: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) warnings: readonly Warning[],
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionEnded> {
     return this.endSessionById(id, warnings, reply);
@@ -244,7 +249,7 @@ export class SessionController {
 
   /** Compute the ETag from the content, because the response combines several resources. */
   private async readCredentialsOwner(principal: Principal, reply: FastifyReply): Promise<CredentialsOwner> {
-    const holder = await this.identity.credentialsHolder(principal);
+    const holder = await this.identity.findCredentialsHolder(principal);
     if (!holder) throw createUnauthenticatedError('invalid_session', 'The session or key has ended.');
     reply.header('ETag', computeContentEtag(holder));
     return holder;
@@ -252,7 +257,7 @@ export class SessionController {
 }
 
 /** Report a wrong current password as an invalid field, because the caller is already signed in. */
-function throwAsFieldError(error: unknown): never {
+function throwAsPasswordFieldError(error: unknown): never {
   if (!(error instanceof DomainError && error.code === 'invalid_credentials')) throw error;
   throw createInvalidRequestError([
     { param: 'current_password', code: 'invalid_value', message: 'Is not your current password.' },

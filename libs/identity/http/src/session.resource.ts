@@ -1,8 +1,8 @@
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { ENVIRONMENTS, API_KEY_PERMISSIONS, USER_ROLES } from '@tracking/contracts';
 import type { CredentialsOwner, Environment, Permission, Role, Session } from '@tracking/contracts';
-import { PageType, Password, RESPONSE_TIME_SCHEMA, Text, WithWarnings } from '@tracking/http';
-import { Name, NewPassword } from './user.resource.ts';
+import { DerivePageClass, PasswordField, RESPONSE_TIME_SCHEMA, TextField, WithWarnings } from '@tracking/http';
+import { NameField, NewPasswordField } from './user.resource.ts';
 
 @ApiSchema({ name: 'HoldingUser' })
 class HoldingUserResource {
@@ -89,7 +89,7 @@ export class SessionResource implements Session {
 }
 
 @ApiSchema({ name: 'SessionPage' })
-export class SessionPageResource extends PageType(
+export class SessionPageResource extends DerivePageClass(
   SessionResource,
   'The sessions of this page.',
   'Cursor of the next page: send it as `cursor`.',
@@ -114,13 +114,13 @@ export class PasswordChangedResource extends WithWarnings {
 
 @ApiSchema({ name: 'SignIn' })
 export class SignInDto {
-  @Text({ description: 'E-mail address of the user, in any case.', example: 'jo@example.com' })
+  @TextField({ description: 'E-mail address of the user, in any case.', example: 'jo@example.com' })
   email!: string;
 
-  @Password({ description: 'Password of the user.' })
+  @PasswordField({ description: 'Password of the user.' })
   password!: string;
 
-  @Text({
+  @TextField({
     description:
       'Name or id of the workspace, for users of several workspaces. By default, the oldest user with this e-mail address and password is signed in.',
     nullable: true,
@@ -130,16 +130,16 @@ export class SignInDto {
 
 @ApiSchema({ name: 'OwnName' })
 export class OwnNameDto {
-  @Name({ description: 'Your name.', example: 'Jo Doe' })
+  @NameField({ description: 'Your name.', example: 'Jo Doe' })
   name!: string;
 }
 
 @ApiSchema({ name: 'PasswordChange' })
 export class PasswordChangeDto {
-  @Password({ description: 'The current password.' })
+  @PasswordField({ description: 'The current password.' })
   current_password!: string;
 
-  @NewPassword({
+  @NewPasswordField({
     description:
       'Password of 10 to 200 characters. Must not be the e-mail address or one of the most common passwords.',
   })

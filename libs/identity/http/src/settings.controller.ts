@@ -8,14 +8,14 @@ import {
   type WorkspaceSettings,
 } from '@tracking/contracts';
 import {
-  Audited,
-  CurrentScope,
+  RecordInAuditLog,
+  ScopeOfRequest,
   formatEtag,
   isJsonObject,
   mergePatchBody,
-  Operation,
+  PublicRoute,
   type ReadBody,
-  SentBody,
+  RequestBody,
   reportChange,
   WriteResponder,
   type WriteResponse,
@@ -43,14 +43,14 @@ export class SettingsController {
   @Get('settings')
   @ApiTags('Settings')
   // Never respond with 304, because `recheck` can change without a new version.
-  @Operation('getSettings', { summary: 'Get the settings of the workspace', hasEtag: true })
+  @PublicRoute('getSettings', { summary: 'Get the settings of the workspace', hasEtag: true })
   @ApiResponse({
     status: 200,
     description: 'The settings, with their defaults. They apply to both environments.',
     type: WorkspaceSettingsResource,
   })
   async getSettings(
-    @CurrentScope() { workspace_id }: Scope,
+    @ScopeOfRequest() { workspace_id }: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SettingsWithDefaults> {
     const settings = await this.settings.getSettings(workspace_id);
@@ -60,7 +60,7 @@ export class SettingsController {
 
   @Patch('settings')
   @ApiTags('Settings')
-  @Operation('changeSettings', {
+  @PublicRoute('changeSettings', {
     summary: 'Change the settings of the workspace',
     description: 'A JSON merge patch (RFC 7396). Omitted settings keep their value; null restores the default.',
     body: WorkspaceSettingsChangesDto,
@@ -68,9 +68,9 @@ export class SettingsController {
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The settings.', type: WorkspaceSettingsWrittenResource })
-  @Audited('settings.changed')
+  @RecordInAuditLog('settings.changed')
   async changeSettings(
-    @SentBody(SETTINGS_PATCH) { value: patch, warnings }: ReadBody<JsonObject>,
+    @RequestBody(SETTINGS_PATCH) { value: patch, warnings }: ReadBody<JsonObject>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<SettingsWithDefaults>> {
@@ -87,7 +87,7 @@ export class SettingsController {
   /** Open to callers who may not read the other settings. */
   @Get('required_documents')
   @ApiTags('Documents')
-  @Operation('getRequiredDocuments', {
+  @PublicRoute('getRequiredDocuments', {
     summary: 'Get the required documents by transport mode',
     description: 'The required documents according to the settings of the workspace.',
     conditional: 'read',
@@ -98,7 +98,7 @@ export class SettingsController {
     type: RequiredDocumentsResource,
   })
   async getRequiredDocuments(
-    @CurrentScope() { workspace_id }: Scope,
+    @ScopeOfRequest() { workspace_id }: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pick<WorkspaceSettings, 'required_documents' | 'version'>> {
     const { required_documents, version } = await this.settings.getSettings(workspace_id);
@@ -109,11 +109,13 @@ export class SettingsController {
 
 /** Returns each setting by its path, such as `exceptions.eta_slip.by_mode.air`, for the audit log. */
 function flattenSettings({ exceptions, required_documents }: RuleSettings): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(listLeaves({ exceptions, required_documents }, []));
+  return Object.fromEntries(listSettingPathsAndValues({ exceptions, required_documents }, []));
 }
 
-function listLeaves(value: object, path: readonly string[]): readonly (readonly [string, unknown])[] {
+function listSettingPathsAndValues(value: object, path: readonly string[]): readonly (readonly [string, unknown])[] {
   return Object.entries(value).flatMap(([name, inner]: [string, unknown]) =>
-    isJsonObject(inner) ? listLeaves(inner, [...path, name]) : [[[...path, name].join('.'), inner] as const],
+    isJsonObject(inner)
+      ? listSettingPathsAndValues(inner, [...path, name])
+      : [[[...path, name].join('.'), inner] as const],
   );
 }

@@ -17,7 +17,7 @@ import {
   CheckedField,
   type FieldOptions,
   type FieldVariant,
-  InputType,
+  DeriveRequestClass,
   PlainBodyPipe,
   Resource,
   RESPONSE_TIME_SCHEMA,
@@ -31,20 +31,20 @@ const HOURS_SCHEMA: ApiPropertyOptions = { type: 'number', minimum: 0, maximum: 
  * Declares a field that the settings library checks, so that all faults are reported together. Null restores the
  * default.
  */
-const Settable = (schema: ApiPropertyOptions, options: FieldOptions, variant?: FieldVariant): PropertyDecorator =>
+const SettingField = (schema: ApiPropertyOptions, options: FieldOptions, variant?: FieldVariant): PropertyDecorator =>
   CheckedField(() => [], options, schema, variant);
 
 @ApiSchema({ name: 'ExceptionSettings' })
 class ExceptionSettingsResource extends Resource implements ExceptionSettings {
-  @Settable({ type: Boolean }, { description: 'True if exceptions of this type open automatically.' })
+  @SettingField({ type: Boolean }, { description: 'True if exceptions of this type open automatically.' })
   readonly enabled!: boolean;
-  @Settable(HOURS_SCHEMA, {
+  @SettingField(HOURS_SCHEMA, {
     description: 'Hours after which the exception opens; null if the type has no such time.',
     example: 24,
     nullable: true,
   })
   readonly after_hours!: number | null;
-  @Settable(
+  @SettingField(
     {
       type: 'object',
       additionalProperties: { ...HOURS_SCHEMA, type: ['number', 'null'] },
@@ -56,17 +56,17 @@ class ExceptionSettingsResource extends Resource implements ExceptionSettings {
     { answer: { additionalProperties: { type: 'number' } } as ApiPropertyOptions },
   )
   readonly by_mode!: ExceptionSettings['by_mode'];
-  @Settable(HOURS_SCHEMA, {
+  @SettingField(HOURS_SCHEMA, {
     description: 'Hours before a given day or time at which the exception opens; null if the type has no such time.',
     nullable: true,
   })
   readonly before_hours!: number | null;
-  @Settable({ type: String, enum: [...SEVERITIES] }, { description: 'Severity of the opened exception.' })
+  @SettingField({ type: String, enum: [...SEVERITIES] }, { description: 'Severity of the opened exception.' })
   readonly severity!: Severity;
 }
 
 @ApiSchema({ name: 'ExceptionSettingsChanges' })
-class ExceptionSettingsDto extends InputType(ExceptionSettingsResource, {
+class ExceptionSettingsDto extends DeriveRequestClass(ExceptionSettingsResource, {
   optional: ['enabled', 'after_hours', 'by_mode', 'before_hours', 'severity'],
 }) {}
 
@@ -74,15 +74,18 @@ class ExceptionSettingsDto extends InputType(ExceptionSettingsResource, {
 class ExceptionSettingsByTypeResource {}
 @ApiSchema({ name: 'ExceptionSettingsChangesByType' })
 class ExceptionSettingsByTypeDto {}
-for (const type of AUTOMATIC_EXCEPTION_TYPES) {
-  const description = `Settings for exceptions of type \`${type}\`.`;
-  ApiProperty({ type: ExceptionSettingsResource, description })(ExceptionSettingsByTypeResource.prototype, type);
-  const isChanged = Settable(
+for (const checkDocumentTypeValue of AUTOMATIC_EXCEPTION_TYPES) {
+  const description = `Settings for exceptions of type \`${checkDocumentTypeValue}\`.`;
+  ApiProperty({ type: ExceptionSettingsResource, description })(
+    ExceptionSettingsByTypeResource.prototype,
+    checkDocumentTypeValue,
+  );
+  const isChanged = SettingField(
     { type: ExceptionSettingsDto },
     { description, nullable: true },
     { nested: ExceptionSettingsDto },
   );
-  isChanged(ExceptionSettingsByTypeDto.prototype, type);
+  isChanged(ExceptionSettingsByTypeDto.prototype, checkDocumentTypeValue);
 }
 
 @ApiSchema({ name: 'SettingsRecheck' })
@@ -106,7 +109,7 @@ class SettingsRecheckResource implements SettingsRecheck {
 
 /** Required documents by mode. In a change, null restores the default of a mode. */
 const RequiredDocuments = (): PropertyDecorator =>
-  Settable(
+  SettingField(
     {
       type: 'object',
       additionalProperties: { type: ['array', 'null'], items: DOCUMENT_TYPE },
@@ -151,7 +154,7 @@ export interface SettingsWithDefaults extends WorkspaceSettings {
 
 @ApiSchema({ name: 'WorkspaceSettings' })
 export class WorkspaceSettingsResource extends Resource implements SettingsWithDefaults {
-  @Settable(
+  @SettingField(
     { type: ExceptionSettingsByTypeDto },
     { description: 'Rules for opening exceptions automatically, by exception type.' },
     { nested: ExceptionSettingsByTypeDto, answer: { type: ExceptionSettingsByTypeResource } },
@@ -188,7 +191,7 @@ export class WorkspaceSettingsResource extends Resource implements SettingsWithD
 
 /** Fields of a change. Omitted fields keep their value; null restores the default. */
 @ApiSchema({ name: 'WorkspaceSettingsChanges' })
-export class WorkspaceSettingsChangesDto extends InputType(WorkspaceSettingsResource, {
+export class WorkspaceSettingsChangesDto extends DeriveRequestClass(WorkspaceSettingsResource, {
   optional: ['exceptions', 'required_documents'],
 }) {}
 

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import {
   type HttpOnlyCookie,
-  identifyNetwork,
-  requireQuota,
+  findNetworkOfAddress,
+  requireRequestQuota,
   type TokenSealer,
-  identifySharingNetworks,
+  findNetworksSharingWork,
 } from '@tracking/http';
-import { foldEmail, type PasswordClient } from '@tracking/identity';
+import { normalizeEmailForComparison, type PasswordClient } from '@tracking/identity';
 import type { Clock, Quota } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 
 /** Sign-in attempts per minute with one e-mail address, from all networks: 14,400 a day. */
 const MAX_PER_EMAIL_PER_MINUTE = 10;
 /** Sign-in attempts per minute from one network. All people in an office may share one IP address. */
-const MAX_PER_NETWORK = 30;
+const MAX_SIGN_INS_PER_NETWORK = 30;
 /** Sign-in attempts per minute on one known device. */
-const MAX_PER_DEVICE = 10;
+const MAX_SIGN_INS_PER_DEVICE = 10;
 /** Sign-in attempts per minute on all known devices of one e-mail address, which bounds the use of stolen cookies. */
 const MAX_ON_KNOWN_DEVICES_PER_MINUTE = 30;
 
@@ -43,7 +43,7 @@ export class SignInThrottle {
   async signIn(email: string, { address, device }: AttemptOrigin): Promise<void> {
     const account = getAccountKey(email);
     if (device !== undefined && (await this.mayAttemptFromDevice(account, device))) return;
-    await this.takeAttempt(`sign-in:address:${identifyNetwork(address)}`, MAX_PER_NETWORK);
+    await this.takeAttempt(`sign-in:address:${findNetworkOfAddress(address)}`, MAX_SIGN_INS_PER_NETWORK);
     await this.takeAttempt(`sign-in:account:${account}`, MAX_PER_EMAIL_PER_MINUTE);
   }
 
@@ -57,14 +57,15 @@ export class SignInThrottle {
   }
 
   private async mayAttemptFromDevice(account: string, device: string): Promise<boolean> {
-    const own = await this.quota.take(`sign-in:device:${device}`, MAX_PER_DEVICE);
+    const own = await this.quota.takeRequest(`sign-in:device:${device}`, MAX_SIGN_INS_PER_DEVICE);
     return (
-      own.admitted && (await this.quota.take(`sign-in:devices:${account}`, MAX_ON_KNOWN_DEVICES_PER_MINUTE)).admitted
+      own.admitted &&
+      (await this.quota.takeRequest(`sign-in:devices:${account}`, MAX_ON_KNOWN_DEVICES_PER_MINUTE)).admitted
     );
   }
 
   private async takeAttempt(key: string, limit: number): Promise<void> {
-    await requireQuota(this.quota, key, limit, TOO_MANY_ATTEMPTS_MESSAGE);
+    await requireRequestQuota(this.quota, key, limit, TOO_MANY_ATTEMPTS_MESSAGE);
   }
 }
 
@@ -99,7 +100,7 @@ export class KnownSignInOrigins {
   recognizeOrigin(request: Pick<FastifyRequest, 'headers' | 'ip'>, email: string): RecognizedOrigin {
     const device = this.getDeviceKey(request, email);
     const isKnown = device !== undefined || this.addresses.has(getAddressKey(request, email));
-    const shares = isKnown ? [getAccountKey(email)] : identifySharingNetworks(request.ip);
+    const shares = isKnown ? [getAccountKey(email)] : findNetworksSharingWork(request.ip);
     return { device, client: { shares, isKnown } };
   }
 
@@ -119,27 +120,27 @@ export class KnownSignInOrigins {
     if (oldest !== undefined && this.addresses.size > MAX_KNOWN_ADDRESSES) this.addresses.delete(oldest);
     const expires = new Date(Date.parse(at) + KNOWN_DEVICE_MS);
     const text = `${computeDigest(id)} ${expires.toISOString()}`;
-    return this.cookie.formatSetCookie(this.sealer.sealText(text, createDeviceSeal(email)), expires);
+    return this.cookie.formatSetCookie(this.sealer.sealText(text, createDeviceCookieBinding(email)), expires);
   }
 
   private getDeviceKey(request: Pick<FastifyRequest, 'headers'>, email: string): string | undefined {
     const [id, expires = ''] =
-      this.sealer.openToken(this.cookie.readCookie(request) ?? '', createDeviceSeal(email))?.split(' ') ?? [];
+      this.sealer.openToken(this.cookie.readCookie(request) ?? '', createDeviceCookieBinding(email))?.split(' ') ?? [];
     return this.clock().toISOString() < expires ? id : undefined;
   }
 }
 
 function getAddressKey({ ip }: Pick<FastifyRequest, 'ip'>, email: string): string {
-  return `${getAccountKey(email)} ${identifyNetwork(ip)}`;
+  return `${getAccountKey(email)} ${findNetworkOfAddress(ip)}`;
 }
 
-function createDeviceSeal(email: string) {
+function createDeviceCookieBinding(email: string) {
   return { purpose: 'known-device', binding: getAccountKey(email) } as const;
 }
 
 /** Returns a digest of an e-mail address, so that neither the quota nor a cookie contains the address. */
 function getAccountKey(email: string): string {
-  return computeDigest(foldEmail(email));
+  return computeDigest(normalizeEmailForComparison(email));
 }
 
 function computeDigest(text: string): string {

@@ -8,18 +8,18 @@ import {
   CheckedField,
   type FieldCheck,
   type FieldOptions,
-  InputType,
-  OneOf,
-  PageType,
+  DeriveRequestClass,
+  EnumField,
+  DerivePageClass,
   Resource,
-  text,
+  checkText,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
 import { describeEmailFault, describeNameFault, describePasswordFault, MAX_EMAIL_LENGTH } from '@tracking/identity';
 
 /** Returns a check of a string by a rule of identities, after the check that it is a text. */
-function checkRule(
+function createIdentityFieldCheck(
   describeFault: (text: string) => Pick<FieldError, 'code' | 'message'> | undefined,
   check: FieldCheck,
 ): FieldCheck {
@@ -31,22 +31,22 @@ function checkRule(
   };
 }
 
-const checkType: FieldCheck = (value, param) =>
+const checkIsString: FieldCheck = (value, param) =>
   typeof value === 'string' ? [] : createFieldError(param, 'invalid_type', 'Must be a string.');
-const checkEmail = checkRule((email) => describeEmailFault(email.trim()), checkType);
-const checkName = checkRule(describeNameFault, text);
-const checkNewPassword = checkRule(describePasswordFault, checkPassword);
+const checkEmail = createIdentityFieldCheck((email) => describeEmailFault(email.trim()), checkIsString);
+const checkName = createIdentityFieldCheck(describeNameFault, checkText);
+const checkNewPassword = createIdentityFieldCheck(describePasswordFault, checkPassword);
 const TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_CHARS, minLength: 1 };
 
 /** The name of a user, service account or key. */
-export const Name = (options: FieldOptions): PropertyDecorator => CheckedField(checkName, options, TEXT_SCHEMA);
+export const NameField = (options: FieldOptions): PropertyDecorator => CheckedField(checkName, options, TEXT_SCHEMA);
 
 /** A password that a user sets. */
-export const NewPassword = (options: FieldOptions): PropertyDecorator =>
+export const NewPasswordField = (options: FieldOptions): PropertyDecorator =>
   CheckedField(checkNewPassword, options, TEXT_SCHEMA);
 
 /** The e-mail address of a person. */
-export const Email = (options: FieldOptions): PropertyDecorator =>
+export const EmailField = (options: FieldOptions): PropertyDecorator =>
   CheckedField(
     checkEmail,
     options,
@@ -66,12 +66,12 @@ export class UserResource extends Resource implements User {
     description: 'Name of the user; null until the invitation is accepted.',
   })
   readonly name!: string | null;
-  @Email({
+  @EmailField({
     description: 'E-mail address used to sign in. Unique in the workspace, regardless of case.',
     example: 'jo@example.com',
   })
   readonly email!: string;
-  @OneOf(USER_ROLES, { description: 'Role of the user, which applies to all sessions and keys.' })
+  @EnumField(USER_ROLES, { description: 'Role of the user, which applies to all sessions and keys.' })
   readonly role!: Role;
   @ApiProperty({
     description: '`invited` until the one-time link is used. Only an `active` user can sign in and has valid keys.',
@@ -93,12 +93,12 @@ export class UserResource extends Resource implements User {
 }
 
 @ApiSchema({ name: 'UserInvitation' })
-export class UserDto extends InputType(UserResource, { required: ['email', 'role'] }) {}
+export class UserDto extends DeriveRequestClass(UserResource, { required: ['email', 'role'] }) {}
 
 /** Fields of a change. Omitted fields keep their value. */
 @ApiSchema({ name: 'UserChanges' })
-export class UserChangesDto extends InputType(UserResource, { kept: ['role'] }) {
-  @Name({ description: 'Name of the user.', example: 'Jo Doe', required: false })
+export class UserChangesDto extends DeriveRequestClass(UserResource, { kept: ['role'] }) {
+  @NameField({ description: 'Name of the user.', example: 'Jo Doe', required: false })
   readonly name?: string;
 }
 
@@ -135,7 +135,7 @@ export class UserReactivatedResource extends UserWrittenResource {
 }
 
 @ApiSchema({ name: 'UserPage' })
-export class UserPageResource extends PageType(
+export class UserPageResource extends DerivePageClass(
   UserResource,
   'The users of this page.',
   'Cursor of the next page: send it as `cursor`.',

@@ -2,19 +2,19 @@ import { Controller, Get, HttpCode, Inject, Param, Patch, Post, Query, Res } fro
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, Scope, User, Warning } from '@tracking/contracts';
 import {
-  Audited,
+  RecordInAuditLog,
   AuditTrail,
   BodyPipe,
-  CurrentScope,
+  ScopeOfRequest,
   Cursors,
   formatEtag,
   NO_BODY_PIPE,
-  Operation,
+  PublicRoute,
   PageDto,
   type ReadBody,
-  readTextKeyedPage,
+  readListPageByTextPosition,
   ErrorResponse,
-  SentBody,
+  RequestBody,
   SETTINGS_TOKEN,
   reportChange,
   WriteResponder,
@@ -55,8 +55,8 @@ export class UsersController {
   ) {}
 
   @Post()
-  @Audited('user.invited')
-  @Operation('inviteUser', { summary: 'Invite a user', body: UserDto })
+  @RecordInAuditLog('user.invited')
+  @PublicRoute('inviteUser', { summary: 'Invite a user', body: UserDto })
   @ApiResponse({
     status: 201,
     description: 'The invited user. The response is the only one that contains the one-time link.',
@@ -67,7 +67,7 @@ export class UsersController {
     'A user with this e-mail address exists already. If the invitation was not accepted, `reset_password` creates a new link.',
   )
   async inviteUser(
-    @SentBody(USER_BODY_PIPE) { value: { email, role }, warnings }: ReadBody<UserDto>,
+    @RequestBody(USER_BODY_PIPE) { value: { email, role }, warnings }: ReadBody<UserDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserInvitedResource> {
@@ -84,22 +84,22 @@ export class UsersController {
   }
 
   @Get()
-  @Operation('listUsers', { summary: 'List users, newest first', query: PageDto })
+  @PublicRoute('listUsers', { summary: 'List users, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of users.', type: UserPageResource })
-  async listUsers(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<User>> {
+  async listUsers(@Query() query: PageDto, @ScopeOfRequest() scope: Scope): Promise<Page<User>> {
     const listing = { list: 'users', scope, filter: {}, sort: '-created_at' };
-    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
+    return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
       this.identity.users.listUsers(scope.workspace_id, asked),
     );
   }
 
   @Get(':id')
-  @Operation('getUser', { summary: 'Get a user', conditional: 'read' })
+  @PublicRoute('getUser', { summary: 'Get a user', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The user.', type: UserResource })
   @UserNotFoundResponse()
   async getUser(
     @Param('id') id: string,
-    @CurrentScope() { workspace_id }: Scope,
+    @ScopeOfRequest() { workspace_id }: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<User> {
     const user = await this.identity.users.getUser(workspace_id, id);
@@ -108,8 +108,8 @@ export class UsersController {
   }
 
   @Patch(':id')
-  @Audited('user.changed')
-  @Operation('changeUser', {
+  @RecordInAuditLog('user.changed')
+  @PublicRoute('changeUser', {
     summary: 'Change the name or role of a user',
     description: 'A new role applies to all sessions and keys of the user within 5 seconds.',
     body: UserChangesDto,
@@ -120,7 +120,7 @@ export class UsersController {
   @LastAdminErrorResponse()
   async changeUser(
     @Param('id') id: string,
-    @SentBody(USER_CHANGES_BODY_PIPE) { value: changes, warnings }: ReadBody<UserChangesDto>,
+    @RequestBody(USER_CHANGES_BODY_PIPE) { value: changes, warnings }: ReadBody<UserChangesDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
@@ -130,14 +130,17 @@ export class UsersController {
 
   @Post(':id/deactivate')
   @HttpCode(200)
-  @Audited('user.deactivated')
-  @Operation('deactivateUser', { summary: 'Deactivate a user: end all sessions, keys and links', conditional: 'write' })
+  @RecordInAuditLog('user.deactivated')
+  @PublicRoute('deactivateUser', {
+    summary: 'Deactivate a user: end all sessions, keys and links',
+    conditional: 'write',
+  })
   @ApiResponse({ status: 200, description: 'The user.', type: UserWrittenResource })
   @UserNotFoundResponse()
   @LastAdminErrorResponse()
   async deactivateUser(
     @Param('id') id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<User>> {
@@ -147,8 +150,8 @@ export class UsersController {
 
   @Post(':id/reactivate')
   @HttpCode(200)
-  @Audited('user.reactivated')
-  @Operation('reactivateUser', {
+  @RecordInAuditLog('user.reactivated')
+  @PublicRoute('reactivateUser', {
     summary: 'Reactivate a user',
     description:
       'The user can sign in again and use keys that are still valid; ended sessions stay ended. A user who never set a password gets a new invitation link.',
@@ -158,7 +161,7 @@ export class UsersController {
   @UserNotFoundResponse()
   async reactivateUser(
     @Param('id') id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserReactivatedResource> {
@@ -172,8 +175,8 @@ export class UsersController {
 
   @Post(':id/reset_password')
   @HttpCode(200)
-  @Audited('user.password_reset_requested')
-  @Operation('resetUserPassword', {
+  @RecordInAuditLog('user.password_reset_requested')
+  @PublicRoute('resetUserPassword', {
     summary: 'Create a password reset link',
     description:
       'Ends all sessions of the user within 5 seconds. Earlier links become invalid. The present password stays valid until the new link is used. API keys stay valid unless `revoke_api_keys` is true. For an invited user, the link is a new invitation.',
@@ -190,7 +193,7 @@ export class UsersController {
   @ErrorResponse(409, 'The user is deactivated.')
   async resetPassword(
     @Param('id') id: string,
-    @SentBody(PASSWORD_RESET_BODY_PIPE) { value: { revoke_api_keys }, warnings }: ReadBody<PasswordResetDto>,
+    @RequestBody(PASSWORD_RESET_BODY_PIPE) { value: { revoke_api_keys }, warnings }: ReadBody<PasswordResetDto>,
     @IdentityCommandOf() command: IdentityCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Omit<PasswordResetResource, 'warnings'>>> {

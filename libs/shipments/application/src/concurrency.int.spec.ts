@@ -1,18 +1,18 @@
 import { toStreamName } from '@tracking/shipments-domain';
-import { createMilestone, createMilestones, SAMPLE_SCOPE, createPatch, createUpsert } from '../test/builders.ts';
-import { InterceptedStore, TestEngine, createReplica } from '../test/engine.ts';
+import { createMilestone, createMilestones, SAMPLE_SCOPE, createPatchCommand, createUpsert } from '../test/builders.ts';
+import { InterceptedStore, TestEngine, createShipmentsReplica } from '../test/engine.ts';
 
 describe('many concurrent commands', () => {
   let engine: TestEngine;
   beforeEach(async () => {
-    engine = await TestEngine.open();
+    engine = await TestEngine.openTestEngine();
   });
-  afterEach(() => engine.close());
+  afterEach(() => engine.closeTestEngine());
 
   const stored = (shipmentId: string) => engine.store.read(toStreamName(shipmentId));
 
   it('a thousand upserts of one external_id create one shipment in one stream', async () => {
-    const shipments = createReplica(engine.store);
+    const shipments = createShipmentsReplica(engine.store);
     const answers = await Promise.all(
       Array.from({ length: 1_000 }, (_, n) =>
         shipments.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: `HB-${n}` })),
@@ -34,7 +34,7 @@ describe('many concurrent commands', () => {
   });
 
   it('200 equal upserts by two replicas create one shipment and nothing else', async () => {
-    const replicas = [createReplica(engine.store), createReplica(engine.store)];
+    const replicas = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
     const answers = await Promise.all(
       Array.from({ length: 100 }, () =>
         replicas.map((each) => each.upsertShipment(createUpsert({ external_id: 'PO-1' }))),
@@ -46,7 +46,11 @@ describe('many concurrent commands', () => {
   });
 
   it('exactly one of 60 that expect the same version is executed, on any replica', async () => {
-    const replicas = [createReplica(engine.store), createReplica(engine.store), createReplica(engine.store)];
+    const replicas = [
+      createShipmentsReplica(engine.store),
+      createShipmentsReplica(engine.store),
+      createShipmentsReplica(engine.store),
+    ];
     let { shipment } = (await replicas[0]!.upsertShipment(createUpsert({ external_id: 'PO-1' }))).answer;
     for (let round = 0; round < 5; round++) {
       const expected = { expected_versions: [shipment.version] };
@@ -70,7 +74,7 @@ describe('many concurrent commands', () => {
   });
 
   it('1,000 different milestones of one shipment are all recorded', async () => {
-    const shipments = createReplica(engine.store);
+    const shipments = createShipmentsReplica(engine.store);
     const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const answers = await Promise.all(
       createMilestones(answer.shipment.id, 1_000).map((command) => shipments.recordMilestone(command)),
@@ -85,7 +89,7 @@ describe('many concurrent commands', () => {
   });
 
   it('of two replicas on one shipment lose nothing, and neither reads a state that never existed', async () => {
-    const replicas = [createReplica(engine.store), createReplica(engine.store)];
+    const replicas = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
     const { answer } = await replicas[0]!.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     const work = replicas.map(async (each, n) => {
@@ -105,13 +109,13 @@ describe('many concurrent commands', () => {
     const events = await stored(id);
     expect(events.map(({ revision }) => revision)).toEqual(events.map((_, index) => index));
     expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(300);
-    const fresh = await createReplica(engine.store).getShipment({ ...SAMPLE_SCOPE, shipment_id: id });
+    const fresh = await createShipmentsReplica(engine.store).getShipment({ ...SAMPLE_SCOPE, shipment_id: id });
     for (const each of replicas) expect(await each.getShipment({ ...SAMPLE_SCOPE, shipment_id: id })).toEqual(fresh);
     expect(fresh?.record.version).toBe(events.length);
   });
 
   it('that are refused do not affect those in the same batch', async () => {
-    const shipments = createReplica(engine.store);
+    const shipments = createShipmentsReplica(engine.store);
     const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     const results = await Promise.allSettled(
@@ -134,7 +138,7 @@ describe('many concurrent commands', () => {
       sizes.push(Buffer.byteLength(JSON.stringify(events)));
       return append();
     };
-    const shipments = createReplica(store);
+    const shipments = createShipmentsReplica(store);
     const commands = Array.from({ length: 30 }, (_, n) =>
       createUpsert({
         external_id: 'PO-1',
@@ -152,12 +156,12 @@ describe('many concurrent commands', () => {
   });
 
   it('too large for an append do not affect others', async () => {
-    const shipments = createReplica(engine.store);
+    const shipments = createShipmentsReplica(engine.store);
     const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     // Counted in characters, the append would not be too large.
     const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, '港'.repeat(7_000)]));
     const changes = [{ vessel: 'Honam' }, { metadata }, { vessel: 'Ever Ace' }].map((fields) =>
-      shipments.patchShipment(createPatch(answer.shipment.id, fields)),
+      shipments.patchShipment(createPatchCommand(answer.shipment.id, fields)),
     );
     const results = await Promise.allSettled(changes);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -165,7 +169,7 @@ describe('many concurrent commands', () => {
   });
 
   it('for different shipments do not block each other', async () => {
-    const shipments = createReplica(engine.store);
+    const shipments = createShipmentsReplica(engine.store);
     const created = await Promise.all(
       Array.from({ length: 100 }, (_, n) => shipments.upsertShipment(createUpsert({ external_id: `PO-${n}` }))),
     );

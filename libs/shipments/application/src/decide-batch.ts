@@ -7,7 +7,7 @@ import {
   decide,
   type DecideContext,
   fold,
-  getHandler,
+  getCommandHandler,
   createShipmentNotFoundError,
   findCommandRevision,
   type ShipmentCommand,
@@ -15,10 +15,10 @@ import {
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
-import { createPartId } from './ids.ts';
+import { createIdOfShipmentPart } from './ids.ts';
 import {
   toShipmentEvents,
-  countLastingCharacters,
+  countCharactersKeptByEvent,
   type LoadedShipment,
   readEventsInSlices,
   toNewEvent,
@@ -73,14 +73,14 @@ export type DecisionBasis = Pick<DecideContext, 'places' | 'settings'>;
  * command creates the same ids.
  */
 export function createDecideContext(command: ShipmentCommand, basis: DecisionBasis): DecideContext {
-  return { ...basis, newId: (kind, n) => createPartId(kind, command.shipment_id, command.id, n) };
+  return { ...basis, newId: (kind, n) => createIdOfShipmentPart(kind, command.shipment_id, command.id, n) };
 }
 
 /**
  * Decides commands of one shipment one after another, each on the state after the previous command. A refused command
  * does not affect the state or other commands.
  */
-export function decideBatch(
+export function decideCommandBatch(
   commands: readonly ShipmentCommand[],
   loaded: LoadedShipment | undefined,
   basis: DecisionBasis,
@@ -130,7 +130,7 @@ class DecidedBatch {
     if (bytes > MAX_COMMAND_BYTES) throw createCommandTooLargeError();
     this.bytes += bytes;
     if (this.events.length > 0 && this.bytes > MAX_SHARED_APPEND_BYTES) return false;
-    this.outcomes.push({ kind: 'answered', answer: buildAnswer(command, decision, decision.warnings, after) });
+    this.outcomes.push({ kind: 'answered', answer: buildCommandAnswer(command, decision, decision.warnings, after) });
     this.events.push(...stored);
     this.state = after;
     this.revision += made.length;
@@ -140,7 +140,7 @@ class DecidedBatch {
 
   toBatchDecision(): BatchDecision {
     const { events, outcomes, state, loaded } = this;
-    const characters = events.reduce((sum, event) => sum + countLastingCharacters(event), loaded?.characters ?? 0);
+    const characters = events.reduce((sum, event) => sum + countCharactersKeptByEvent(event), loaded?.characters ?? 0);
     return { outcomes, events, after: state && { state, characters }, proven: this.wrote === outcomes.length };
   }
 }
@@ -157,13 +157,13 @@ export interface WrittenAnswer<Answer> {
 export type ShipmentAnswer = AnswerOf<CommandType>;
 
 /** Builds the answer to a command from its result and the shipment directly after the command. */
-function buildAnswer(
+function buildCommandAnswer(
   { type }: ShipmentCommand,
   result: CommandResult,
   warnings: readonly Warning[],
   after: ShipmentState,
 ): ShipmentAnswer {
-  return { ...getHandler(type).answer(result, after), warnings };
+  return { ...getCommandHandler(type).answer(result, after), warnings };
 }
 
 /** The stored events of one command, and the shipment before them. */
@@ -206,16 +206,16 @@ export function rebuildAnswer(
   const after = fold(events, before);
   if (last === undefined || after === undefined)
     throw new Error(`cannot rebuild the answer to ${command.type} ${command.id}: the command has no stored events`);
-  const result = getHandler(command.type).rebuildResult(events, command);
+  const result = getCommandHandler(command.type).rebuildResult(events, command);
   if (result === undefined)
     throw new Error(`cannot rebuild the answer: ${command.id} is the id of a command of another type`);
   return {
-    answer: buildAnswer(command, result, decideWarnings(command, before, context), after),
+    answer: buildCommandAnswer(command, result, decideCommandWarnings(command, before, context), after),
     position: last.position,
   };
 }
 
-function decideWarnings(
+function decideCommandWarnings(
   command: ShipmentCommand,
   before: ShipmentState | undefined,
   context: DecideContext,
@@ -241,7 +241,10 @@ const MAX_CACHED_SETTINGS = 10_000;
  * Caches rule settings. If the settings cannot be read, returns the last known settings, so that shipments can be
  * written while the settings' store is unavailable.
  */
-export function cacheRuleSettings(reader: RuleSettingsReader, atMost = MAX_CACHED_SETTINGS): RuleSettingsReader {
+export function createCachedRuleSettingsReader(
+  reader: RuleSettingsReader,
+  atMost = MAX_CACHED_SETTINGS,
+): RuleSettingsReader {
   // Limited by size, because with `max` the cache would allocate memory for all entries at once.
   const known = new LRUCache<string, RuleSettings>({ maxSize: atMost, sizeCalculation: () => 1 });
   return {

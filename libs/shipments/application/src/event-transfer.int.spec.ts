@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
 import { type EventStore, MAX_APPEND_BYTES, computeEventBytes } from '@tracking/ports';
 import { MAX_COMMAND_BYTES } from './decide-batch.ts';
-import { createMilestones, createPatch, SAMPLE_SCOPE, createUpsert } from '../test/builders.ts';
-import { TestEngine, createReplica } from '../test/engine.ts';
-import { createEventTransfer, createTimeFinder } from './operations.ts';
+import { createMilestones, createPatchCommand, SAMPLE_SCOPE, createUpsert } from '../test/builders.ts';
+import { TestEngine, createShipmentsReplica } from '../test/engine.ts';
+import { createEventTransfer, createEventTimeFinder } from './operations.ts';
 
 async function withStore(work: (store: EventStore) => Promise<void>): Promise<void> {
-  const engine = await TestEngine.open();
+  const engine = await TestEngine.openTestEngine();
   try {
     await work(engine.store);
   } finally {
-    await engine.close();
+    await engine.closeTestEngine();
   }
 }
 
 async function written(eventStore: EventStore, shipments: number, milestonesEach: number): Promise<readonly string[]> {
-  const service = createReplica(eventStore);
+  const service = createShipmentsReplica(eventStore);
   const ids: string[] = [];
   for (let n = 0; n < shipments; n += 1) {
     const { answer } = await service.upsertShipment(createUpsert({ external_id: `T-${n}` }));
@@ -57,9 +57,9 @@ const refused = async (importing: Promise<unknown>) => {
 
 it('finds when the first event after a position was recorded', () =>
   withStore(async (store) => {
-    const findTimeAfter = createTimeFinder(createEventTransfer(store));
+    const findTimeAfter = createEventTimeFinder(createEventTransfer(store));
     expect(await findTimeAfter(null)).toBeUndefined();
-    const service = createReplica(store);
+    const service = createShipmentsReplica(store);
     await service.upsertShipment(createUpsert({ external_id: 'T-1' }, { at: '2026-03-01T12:00:00.000Z' }));
     const position = (await store.head())!;
     await service.upsertShipment(createUpsert({ external_id: 'T-2' }, { at: '2026-03-01T13:00:00.000Z' }));
@@ -87,8 +87,8 @@ describe('events from one store to another', () => {
         await createEventTransfer(to).importEvents({ events });
         await createEventTransfer(to).importEvents({ events: events.slice(3, 20) });
         expect(new Set(await everything(to, 500))).toEqual(new Set(events.map(asImported)));
-        const service = createReplica(to);
-        const source = createReplica(from);
+        const service = createShipmentsReplica(to);
+        const source = createShipmentsReplica(from);
         for (const id of ids) {
           const found = await service.getShipment({ ...SAMPLE_SCOPE, shipment_id: id });
           expect(found?.record).toEqual((await source.getShipment({ ...SAMPLE_SCOPE, shipment_id: id }))?.record);
@@ -111,11 +111,13 @@ describe('events from one store to another', () => {
 
   it('are stored if a shipment needs several appends, in any alphabet', async () => {
     await withStore(async (from) => {
-      const service = createReplica(from);
+      const service = createShipmentsReplica(from);
       const { answer } = await service.upsertShipment(createUpsert({ external_id: 'T-1' }));
       const metadata = (text: string) => Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, text]));
       for (const character of ['ø', '港', '船', '海', '貨'])
-        await service.patchShipment(createPatch(answer.shipment.id, { metadata: metadata(character.repeat(1_000)) }));
+        await service.patchShipment(
+          createPatchCommand(answer.shipment.id, { metadata: metadata(character.repeat(1_000)) }),
+        );
       const events = await everything(from, 500);
       expect(events.reduce((sum, event) => sum + computeEventBytes(event), 0)).toBeGreaterThan(MAX_APPEND_BYTES);
       await withStore(async (to) => {

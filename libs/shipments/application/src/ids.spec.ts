@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parseShipmentId, parseShipmentIdOfPart, toStreamName } from '@tracking/shipments-domain';
-import { createEventId, createPartId, createShipmentId } from './ids.ts';
+import { createEventId, createIdOfShipmentPart, createShipmentId } from './ids.ts';
 
 const live = { workspace_id: 'wsp_1', environment: 'live' } as const;
 const command = '6f2b0b4e-8f0e-4c39-9d1c-0a4c5a0f7a11';
@@ -79,24 +79,24 @@ describe('ids of parts and events', () => {
 
   it('begin with the token of the shipment and differ by command, kind and number', () => {
     const ids = [
-      createPartId('mst', shipment, command, 0),
-      createPartId('mst', shipment, command, 1),
-      createPartId('mst', shipment, other, 0),
-      createPartId('exc', shipment, command, 0),
+      createIdOfShipmentPart('mst', shipment, command, 0),
+      createIdOfShipmentPart('mst', shipment, command, 1),
+      createIdOfShipmentPart('mst', shipment, other, 0),
+      createIdOfShipmentPart('exc', shipment, command, 0),
     ];
     expect(new Set(ids.map((id) => id.slice(4))).size).toBe(ids.length);
     for (const id of ids) {
       expect(id).toMatch(/^(mst|exc)_[a-z2-7]{42}$/);
       expect(`shp_${id.slice(4, 30)}`).toBe(shipment);
     }
-    expect(createPartId('mst', shipment, command, 0)).toBe(ids[0]);
+    expect(createIdOfShipmentPart('mst', shipment, command, 0)).toBe(ids[0]);
   });
 
   it('give the shipment of an exception, and of no other text', () => {
-    const id = createPartId('exc', shipment, command, 0);
+    const id = createIdOfShipmentPart('exc', shipment, command, 0);
     expect(parseShipmentIdOfPart('exception', id)).toBe(shipment);
     const others = [
-      createPartId('mst', shipment, command, 0),
+      createIdOfShipmentPart('mst', shipment, command, 0),
       shipment,
       `${id}a`,
       id.slice(0, -1),

@@ -26,7 +26,7 @@ function encodeBase32(bytes: Uint8Array): string {
  * Returns the first `bits` (whole bytes) of a SHA-256 hash. The input contains each text after its length, so that
  * different lists of texts never have the same input.
  */
-function hashTexts(bits: number, ...parts: readonly string[]): string {
+function computeHashOfTexts(bits: number, ...parts: readonly string[]): string {
   const prefixed = parts.flatMap((part) => {
     const bytes = Buffer.from(part);
     const length = Buffer.alloc(4);
@@ -48,8 +48,8 @@ export function createShipmentId(
 ): string {
   const token =
     typeof externalId === 'string'
-      ? hashTexts(128, scope.workspace_id, scope.environment, externalId)
-      : hashTexts(128, commandId);
+      ? computeHashOfTexts(128, scope.workspace_id, scope.environment, externalId)
+      : computeHashOfTexts(128, commandId);
   return toShipmentId(token);
 }
 
@@ -57,8 +57,8 @@ export function createShipmentId(
  * Returns the id of the n-th resource of a kind that a command creates in a shipment. The id contains the shipment's
  * token, so that a later command finds the stream from the id alone.
  */
-export function createPartId(kind: string, shipmentId: string, commandId: string, n: number): string {
-  return `${kind}_${toShipmentToken(shipmentId)}${hashTexts(80, commandId, kind, String(n))}`;
+export function createIdOfShipmentPart(kind: string, shipmentId: string, commandId: string, n: number): string {
+  return `${kind}_${toShipmentToken(shipmentId)}${computeHashOfTexts(80, commandId, kind, String(n))}`;
 }
 
 /**
@@ -73,6 +73,6 @@ export function createEventId(commandId: string, index: number): string {
  * Returns the command id for one item of a bulk request. It is derived from the request's command id, so that a
  * repeated request has the same ids.
  */
-export function createItemCommandId(commandId: string, index: number): string {
+export function createCommandIdOfBulkItem(commandId: string, index: number): string {
   return v5(`item ${index}`, commandId);
 }

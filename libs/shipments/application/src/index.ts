@@ -15,11 +15,11 @@ export {
   type ShipmentOperations,
   createEventOperations,
   createRemoteEventMaker,
-  createTimeFinder,
+  createEventTimeFinder,
   findRequestedShipmentId,
 } from './operations.ts';
 export { DEFAULT_PARTITIONS, PARTITION_NUMBERS, PartitionCounts } from '@tracking/subscriptions';
-export { createItemCommandId } from './ids.ts';
+export { createCommandIdOfBulkItem } from './ids.ts';
 export { type EventMakerOptions, createEventMaker } from './publisher/event-maker.ts';
 export { Publisher, PUBLISHER_SUBSCRIBER, type PublisherOptions } from './publisher/publisher.ts';
 export type { ReadModelsOfEventsReached, ReadModelsReached } from './publisher/publishing.ts';

@@ -1,8 +1,14 @@
 import { MANUAL_EXCEPTION_TYPES } from '@tracking/contracts';
 import { type EventStore, computeEventBytes } from '@tracking/ports';
 import { SHIPMENT_LIMITS } from '@tracking/shipments-domain';
-import { createCancellation, createException, createPatch, SAMPLE_SCOPE, createUpsert } from '../test/builders.ts';
-import { TestEngine, createReplica } from '../test/engine.ts';
+import {
+  createCancellation,
+  createException,
+  createPatchCommand,
+  SAMPLE_SCOPE,
+  createUpsert,
+} from '../test/builders.ts';
+import { TestEngine, createShipmentsReplica } from '../test/engine.ts';
 import { createEventMaker } from './publisher/event-maker.ts';
 
 /** The longest allowed text, in characters of three bytes. */
@@ -10,9 +16,9 @@ const LONG = '貨'.repeat(1_000);
 
 describe('a shipment with the maximum number of open exceptions and the longest texts', () => {
   it('is cancelled, and its history and events contain each exception completely', async () => {
-    const engine = await TestEngine.open();
+    const engine = await TestEngine.openTestEngine();
     try {
-      const service = createReplica(engine.store, { commandsPerShipment: SHIPMENT_LIMITS.exceptions });
+      const service = createShipmentsReplica(engine.store, { commandsPerShipment: SHIPMENT_LIMITS.exceptions });
       const container_numbers = Array.from({ length: 40 }, (_, n) => `MSCU${1_000_000 + n}`);
       const { answer } = await service.upsertShipment(createUpsert({ external_id: 'T-1', container_numbers }));
       const { id, open_exceptions_count } = answer.shipment;
@@ -52,14 +58,14 @@ describe('a shipment with the maximum number of open exceptions and the longest 
       const [published] = events;
       expect(published?.data['exception']).toMatchObject({ detail: LONG, status: 'resolved' });
     } finally {
-      await engine.close();
+      await engine.closeTestEngine();
     }
   });
 });
 
 describe('a shipment with the longest texts that is updated repeatedly', () => {
   it('is read in slices of its stream, and its history in pages of some megabytes', async () => {
-    const engine = await TestEngine.open();
+    const engine = await TestEngine.openTestEngine();
     let mostAtOnce = 0;
     const store = new Proxy(engine.store, {
       get(of, name) {
@@ -77,15 +83,15 @@ describe('a shipment with the longest texts that is updated repeatedly', () => {
     try {
       const references = (n: number) =>
         Array.from({ length: 50 }, () => ({ type: LONG, value: `${n}${LONG.slice(3)}` }));
-      const first = createReplica(store);
+      const first = createShipmentsReplica(store);
       const { answer } = await first.upsertShipment(createUpsert({ external_id: 'T-1' }));
       const { id } = answer.shipment;
       // Large events, and enough small ones for more than one slice.
       const changes = (n: number) => (n < 16 ? { references: references(n) } : { house_bill: `HB-${n}` });
-      const updates = Array.from({ length: 40 }, (_, n) => createPatch(id, changes(n)));
+      const updates = Array.from({ length: 40 }, (_, n) => createPatchCommand(id, changes(n)));
       for (const update of updates) await first.patchShipment(update);
 
-      const other = createReplica(store);
+      const other = createShipmentsReplica(store);
       const shipment_id = id;
       const found = await other.getShipment({ ...SAMPLE_SCOPE, shipment_id });
       expect(found?.record.version).toBe(41);
@@ -106,7 +112,7 @@ describe('a shipment with the longest texts that is updated repeatedly', () => {
       expect(versions).toEqual([...new Set(versions)].sort((one, next) => next - one));
       expect(mostAtOnce).toBeLessThanOrEqual(35);
     } finally {
-      await engine.close();
+      await engine.closeTestEngine();
     }
   });
 });

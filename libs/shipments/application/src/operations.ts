@@ -28,7 +28,7 @@ import {
   parseStreamName,
   UnknownEventTypeError,
   type UpsertShipment,
-  upcastBody,
+  upcastEventBody,
 } from '@tracking/shipments-domain';
 import { createShipmentId } from './ids.ts';
 import { createEventMaker } from './publisher/event-maker.ts';
@@ -78,7 +78,7 @@ export function createRemoteEventMaker({ makeEvents }: Pick<EventOperations, 'ma
  * Returns a function that finds when the first event after a position was recorded. Its result is undefined if there is
  * none.
  */
-export function createTimeFinder({ exportEvents }: Pick<EventOperations, 'exportEvents'>) {
+export function createEventTimeFinder({ exportEvents }: Pick<EventOperations, 'exportEvents'>) {
   return async (after: Position | null): Promise<Timestamp | undefined> => {
     const { events } = await exportEvents({ after, limit: 1 });
     return events[0] && (events[0].metadata['recorded_at'] as Timestamp);
@@ -135,7 +135,7 @@ export function createEventTransfer(store: EventStore): EventTransfer {
         for await (const { events, position, caughtUp } of store.catchUp(options)) {
           if (events.length === 0 && !caughtUp) continue;
           if (events.length === 0) break;
-          const page = limitPage(events);
+          const page = limitEventsToPage(events);
           const isWhole = page.length === events.length;
           const end = isWhole ? position : (page.at(-1)?.position ?? after);
           return { events: page.map(toExportedEvent), position: end, complete: isWhole && caughtUp };
@@ -163,11 +163,11 @@ export function createEventTransfer(store: EventStore): EventTransfer {
       const work = async () => {
         for (const some of waiting) {
           try {
-            for (const piece of splitIntoAppends(some)) await appendExportedEvents(store, piece);
+            for (const piece of splitEventsIntoAppends(some)) await appendExportedEvents(store, piece);
           } catch (error) {
             if (!skipConflicts || !(error instanceof DifferentHistoryError)) throw error;
             skipped += some.filter(({ revision }) => revision >= error.revision).length;
-            conflicts.push(await describeConflict(store, error));
+            conflicts.push(await describeImportConflict(store, error));
           }
         }
       };
@@ -178,7 +178,7 @@ export function createEventTransfer(store: EventStore): EventTransfer {
 }
 
 /** Returns as many leading events as fit into one response, at least one. */
-function limitPage(events: readonly StoredEvent[]): readonly StoredEvent[] {
+function limitEventsToPage(events: readonly StoredEvent[]): readonly StoredEvent[] {
   let bytes = 0;
   const beyond = events.findIndex((event, index) => {
     bytes += Buffer.byteLength(JSON.stringify(toExportedEvent(event)));
@@ -197,7 +197,7 @@ function toImportedEvent(event: ExportedEvent): ExportedEvent {
 }
 
 /** Splits the events of one stream into as many appends as their size requires. */
-function splitIntoAppends(events: readonly ExportedEvent[]): readonly ExportedEvent[][] {
+function splitEventsIntoAppends(events: readonly ExportedEvent[]): readonly ExportedEvent[][] {
   const pieces: ExportedEvent[][] = [];
   let room = 0;
   for (const event of events) {
@@ -242,7 +242,7 @@ function validateEvent({ stream, type, id, revision, data, metadata }: ExportedE
     isJsonObject(metadata);
   if (!isOurs) throw new DomainError('validation_failed', `${id} is not an event of a shipment.`);
   try {
-    upcastBody(type, data);
+    upcastEventBody(type, data);
   } catch (error) {
     const isUnknown = error instanceof UnknownEventTypeError;
     // An event of an earlier version may lack data that its conversion to the newest version needs.
@@ -295,7 +295,7 @@ interface StoredCreationData {
 }
 
 /** Describes the stored shipment of a conflict, with data of its first event. */
-async function describeConflict(
+async function describeImportConflict(
   store: EventStore,
   { stream, revision }: DifferentHistoryError,
 ): Promise<ImportConflict> {

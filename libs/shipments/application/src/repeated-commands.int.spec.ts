@@ -6,7 +6,7 @@ import {
   createMilestone,
   createMilestones,
   createException,
-  createPatch,
+  createPatchCommand,
   patchContainer,
   SAMPLE_PLACES,
   createReopening,
@@ -15,28 +15,28 @@ import {
   SAMPLE_SCOPE,
   createUpsert,
 } from '../test/builders.ts';
-import { InterceptedStore, TestEngine, createReplica } from '../test/engine.ts';
+import { InterceptedStore, TestEngine, createShipmentsReplica } from '../test/engine.ts';
 import type { ShipmentsService } from './shipments.ts';
 
 describe('a repeated command', () => {
   let engine: TestEngine;
   let shipments: ShipmentsService;
   beforeEach(async () => {
-    engine = await TestEngine.open();
-    shipments = createReplica(engine.store);
+    engine = await TestEngine.openTestEngine();
+    shipments = createShipmentsReplica(engine.store);
   });
-  afterEach(() => engine.close());
+  afterEach(() => engine.closeTestEngine());
 
   const length = async (shipmentId: string) => (await engine.store.read(toStreamName(shipmentId))).length;
 
   it.each([
     ['at once, by the same replica', () => shipments],
-    ['by another replica', () => createReplica(engine.store)],
+    ['by another replica', () => createShipmentsReplica(engine.store)],
     [
       'after a restart',
       async () => {
         await engine.reopenEngine();
-        return createReplica(engine.store);
+        return createShipmentsReplica(engine.store);
       },
     ],
   ])('changes nothing and gets the same answer: %s', async (_, again) => {
@@ -61,7 +61,7 @@ describe('a repeated command', () => {
     const [cancellation, reopening] = [createCancellation(id), createReopening(id)];
     const cancelled = await shipments.cancelShipment(cancellation);
     const reopened = await shipments.reopenShipment(reopening);
-    const change = createPatch(id, { container_numbers: ['MSCU6639870'], eta: '2026-04-01T00:00:00.000Z' });
+    const change = createPatchCommand(id, { container_numbers: ['MSCU6639870'], eta: '2026-04-01T00:00:00.000Z' });
     const changed = await shipments.patchShipment(change);
     const seal = patchContainer(id, 'MSCU6639870', { seal_number: 'S-1' });
     const sealed = await shipments.patchContainer(seal);
@@ -116,7 +116,7 @@ describe('a repeated command', () => {
 
   it('is one command if it arrives twice concurrently', async () => {
     const create = createUpsert({ house_bill: 'HB-1' });
-    const others = [createReplica(engine.store), createReplica(engine.store)];
+    const others = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
     const created = await Promise.all([shipments, shipments, ...others].map((each) => each.upsertShipment(create)));
     for (const each of created) expect(each).toEqual(created[0]);
     const id = created[0]?.answer.shipment.id ?? '';
@@ -141,25 +141,27 @@ describe('a repeated command', () => {
       await append();
       throw new Error('killed');
     };
-    const dying = createReplica(store);
+    const dying = createShipmentsReplica(store);
     await expect(dying.upsertShipment(create)).rejects.toThrow('killed');
     await engine.reopenEngine();
-    const { answer } = await createReplica(engine.store).upsertShipment(create);
+    const { answer } = await createShipmentsReplica(engine.store).upsertShipment(create);
 
     const record = createMilestone(answer.shipment.id, { code: 'vessel_departed' });
     const stored = new InterceptedStore(engine.store);
     stored.intercept = store.intercept;
-    await expect(createReplica(stored).recordMilestone(record)).rejects.toThrow('killed');
+    await expect(createShipmentsReplica(stored).recordMilestone(record)).rejects.toThrow('killed');
     await engine.reopenEngine();
-    await createReplica(engine.store).recordMilestone(createMilestone(answer.shipment.id, { code: 'vessel_arrived' }));
-    const recorded = await createReplica(engine.store).recordMilestone(record);
+    await createShipmentsReplica(engine.store).recordMilestone(
+      createMilestone(answer.shipment.id, { code: 'vessel_arrived' }),
+    );
+    const recorded = await createShipmentsReplica(engine.store).recordMilestone(record);
 
     // Other processes succeed with the same commands.
-    const elsewhere = await TestEngine.open();
-    const healthy = createReplica(elsewhere.store);
+    const elsewhere = await TestEngine.openTestEngine();
+    const healthy = createShipmentsReplica(elsewhere.store);
     expect((await healthy.upsertShipment(create)).answer).toEqual(answer);
     expect(await healthy.recordMilestone(record)).toEqual(recorded);
-    await elsewhere.close();
+    await elsewhere.closeTestEngine();
   });
 
   it('that changed nothing gets the same answer again', async () => {
@@ -172,7 +174,7 @@ describe('a repeated command', () => {
     expect(first.answer.milestone).toEqual(recorded.answer.milestone);
     expect(first.position).toBe(recorded.position);
     expect(await shipments.recordMilestone(duplicate)).toEqual(first);
-    expect(await createReplica(engine.store).recordMilestone(duplicate)).toEqual(first);
+    expect(await createShipmentsReplica(engine.store).recordMilestone(duplicate)).toEqual(first);
   });
 
   it('gets the same answer regardless of its expected version and later changes', async () => {
@@ -182,9 +184,9 @@ describe('a repeated command', () => {
     const record = createMilestone(id, {}, { expected_versions: [version] });
     const recorded = await shipments.recordMilestone(record);
     const stale = createMilestone(id, { code: 'vessel_departed' }, { expected_versions: [version] });
-    const other = createReplica(engine.store);
+    const other = createShipmentsReplica(engine.store);
     await other.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
-    for (const service of [shipments, other, createReplica(engine.store)]) {
+    for (const service of [shipments, other, createShipmentsReplica(engine.store)]) {
       expect(await service.upsertShipment(create)).toEqual(created);
       expect(await service.recordMilestone(record)).toEqual(recorded);
       const { record: now } = (await service.getShipment({ ...SAMPLE_SCOPE, shipment_id: id }))!;

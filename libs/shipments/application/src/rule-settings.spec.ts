@@ -2,7 +2,7 @@ import { DEFAULT_RULE_SETTINGS, type RuleSettings } from '@tracking/contracts';
 import { type EventStore, Unavailable } from '@tracking/ports';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { createUpsert, SAMPLE_PLACES } from '../test/builders.ts';
-import { cacheRuleSettings } from './decide-batch.ts';
+import { createCachedRuleSettingsReader } from './decide-batch.ts';
 import { Shipments } from './shipments.ts';
 
 const away = new Unavailable('document store', 'gone');
@@ -22,7 +22,7 @@ describe('cached settings', () => {
   });
 
   it('are those of the reader, and the last known ones while it is unavailable', async () => {
-    const { getCachedSettings } = cacheRuleSettings(reader);
+    const { getCachedSettings } = createCachedRuleSettingsReader(reader);
     expect(await getCachedSettings('wsp_1')).toBe(settings);
     const last = (settings = { ...DEFAULT_RULE_SETTINGS });
     expect(await getCachedSettings('wsp_1')).toBe(last);
@@ -34,14 +34,14 @@ describe('cached settings', () => {
   });
 
   it('do not exist for a workspace that was never read', async () => {
-    const { getCachedSettings } = cacheRuleSettings(reader);
+    const { getCachedSettings } = createCachedRuleSettingsReader(reader);
     await getCachedSettings('wsp_1');
     isAway = true;
     await expect(getCachedSettings('wsp_2')).rejects.toBe(away);
   });
 
   it('are limited to the workspaces used last', async () => {
-    const { getCachedSettings } = cacheRuleSettings(reader, 2);
+    const { getCachedSettings } = createCachedRuleSettingsReader(reader, 2);
     for (const id of ['wsp_1', 'wsp_2', 'wsp_1', 'wsp_3']) await getCachedSettings(id);
     isAway = true;
     expect(await getCachedSettings('wsp_1')).toBe(settings);

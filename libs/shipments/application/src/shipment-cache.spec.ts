@@ -6,7 +6,7 @@ import { createDecideContext } from './decide-batch.ts';
 import { createShipmentId } from './ids.ts';
 import {
   toShipmentEvents,
-  countLastingCharacters,
+  countCharactersKeptByEvent,
   type LoadedShipment,
   estimateBytes,
   ShipmentCache,
@@ -33,7 +33,7 @@ function shipment(count = 0, note = ''): LoadedShipment {
     );
     state = fold(events, state);
     revision += events.length;
-    for (const event of events) characters += countLastingCharacters(event);
+    for (const event of events) characters += countCharactersKeptByEvent(event);
   }
   if (state === undefined) throw new Error('no shipment');
   return { state, revision, position: String(revision), characters };
@@ -76,11 +76,11 @@ describe('ShipmentCache', () => {
     const milestone = { id: 'mst_1', note: 'x'.repeat(500) };
     const recorded = { type: 'milestone.recorded.v1', data: { milestone, supersedes: [], last: {} } };
     const dropping = (...drops: readonly string[]) => ({ ...recorded, data: { ...recorded.data, drops } });
-    const characters = countLastingCharacters(recorded);
+    const characters = countCharactersKeptByEvent(recorded);
     expect(characters).toBeGreaterThan(500);
-    expect(countLastingCharacters(dropping('mst_0'))).toBe(24);
+    expect(countCharactersKeptByEvent(dropping('mst_0'))).toBe(24);
     const ids = Array.from({ length: 100 }, (_, index) => `mst_${String(index).padStart(26, '0')}`);
-    expect(countLastingCharacters(dropping(...ids))).toBe(characters - 100 * (characters - 24));
+    expect(countCharactersKeptByEvent(dropping(...ids))).toBe(characters - 100 * (characters - 24));
   });
 
   it('never returns to an older state', () => {

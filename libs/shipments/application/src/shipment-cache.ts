@@ -27,7 +27,7 @@ export interface LoadedShipment {
  * Returns the number of characters that an event adds to a shipment permanently; negative if it removes more. Shipment
  * events add nothing, because their data replaces former data.
  */
-export function countLastingCharacters({ type, data }: { readonly type: string; readonly data: object }): number {
+export function countCharactersKeptByEvent({ type, data }: { readonly type: string; readonly data: object }): number {
   if (type.startsWith('shipment.')) return 0;
   const { drops = [], ...added } = data as { readonly drops?: readonly string[] };
   const { length } = JSON.stringify(added);
@@ -110,7 +110,7 @@ export async function readShipment(
     from: known === undefined ? 0 : known.revision + 1,
   })) {
     state = fold(events.map(toShipmentEvent), state);
-    characters = events.reduce((sum, event) => sum + countLastingCharacters(event), characters);
+    characters = events.reduce((sum, event) => sum + countCharactersKeptByEvent(event), characters);
     last = events.at(-1);
   }
   if (last === undefined) return known;

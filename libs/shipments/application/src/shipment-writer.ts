@@ -4,7 +4,7 @@ import {
   Busy,
   type Counter,
   type EventStore,
-  isKnownWithoutEffect,
+  isErrorWithoutEffect,
   type Logger,
   toOriginLogFields,
   Unavailable,
@@ -15,7 +15,7 @@ import { type DecideContext, type ShipmentCommand, toStreamName } from '@trackin
 import {
   type BatchDecision,
   createDecideContext,
-  decideBatch,
+  decideCommandBatch,
   type DecisionBasis,
   findStoredOutcome,
   rebuildAnswer,
@@ -161,11 +161,11 @@ export class ShipmentWriter {
     const reads = () => Promise.all([readShipment(this.store, stream), this.readDecisionBasis(commands[0])]);
     const known = cached ?? (await reads())[0];
     const basis = await this.readDecisionBasis(known?.state ?? commands[0]);
-    const decision = decideBatch(commands, known, basis);
+    const decision = decideCommandBatch(commands, known, basis);
     if (decision.proven || cached === undefined) return { known, decision };
     const current = await readShipment(this.store, stream, cached);
     if (current === cached) return { known, decision };
-    return { known: current, decision: decideBatch(commands, current, basis) };
+    return { known: current, decision: decideCommandBatch(commands, current, basis) };
   }
 
   private async readDecisionBasis(of: { readonly workspace_id: string } | undefined): Promise<DecisionBasis> {
@@ -241,7 +241,7 @@ export class ShipmentWriter {
 }
 
 function isOutcomeUnknown(error: unknown): error is Unavailable {
-  return error instanceof Unavailable && !isKnownWithoutEffect(error);
+  return error instanceof Unavailable && !isErrorWithoutEffect(error);
 }
 
 /** A queued item with the promise of its result. Settling an item twice changes nothing. */

@@ -1,32 +1,32 @@
 import { type JsonObject, DomainError } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
-import { RecordedMetrics, passThroughJson, simulateDelay } from '@tracking/testing';
+import { RecordedMetrics, passOperationsThroughJson, simulateDelay } from '@tracking/testing';
 import { v5 } from 'uuid';
 import { type CancelShipment, toPublicEventId, toStreamName } from '@tracking/shipments-domain';
 import {
   createCancellation,
   createMilestone,
   createMilestones,
-  createPatch,
+  createPatchCommand,
   patchContainer,
   createReopening,
   SAMPLE_SCOPE,
   createUpsert,
 } from '../test/builders.ts';
-import { InterceptedStore, TestEngine, createReplica } from '../test/engine.ts';
+import { InterceptedStore, TestEngine, createShipmentsReplica } from '../test/engine.ts';
 import { SAMPLE_ADDRESSES } from '../test/publishing-stage.ts';
 import { type EventOperations, createEventOperations } from './operations.ts';
 import type { ShipmentsService } from './shipments.ts';
 
 let engine: TestEngine;
 beforeEach(async () => {
-  engine = await TestEngine.open();
+  engine = await TestEngine.openTestEngine();
 });
-afterEach(() => engine.close());
+afterEach(() => engine.closeTestEngine());
 
 describe('stored events', () => {
   it('contain actor, time, command and request', async () => {
-    const shipments = createReplica(engine.store);
+    const shipments = createShipmentsReplica(engine.store);
     const command = createUpsert(
       { external_id: 'PO-1', container_numbers: ['MSCU6639871'] },
       { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', request_id: 'req_42' },
@@ -54,7 +54,7 @@ describe('stored events', () => {
   });
 
   it('create a shipment for each command without an external_id', async () => {
-    const shipments = createReplica(engine.store);
+    const shipments = createShipmentsReplica(engine.store);
     const answers = await Promise.all(
       [1, 2, 3].map(() => shipments.upsertShipment(createUpsert({ house_bill: 'HB-1' }))),
     );
@@ -67,11 +67,11 @@ describe('scopes', () => {
     ['another workspace', { workspace_id: 'wsp_2', environment: 'live' }],
     ['the other environment', { workspace_id: 'wsp_1', environment: 'test' }],
   ] as const)('%s neither reads nor changes a shipment', async (_, foreign) => {
-    const shipments = createReplica(engine.store);
+    const shipments = createShipmentsReplica(engine.store);
     const mine = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     const { id } = mine.answer.shipment;
     const command = createMilestone(id, {}, foreign);
-    for (const each of [shipments, createReplica(engine.store)]) {
+    for (const each of [shipments, createShipmentsReplica(engine.store)]) {
       expect(await each.getShipment({ ...foreign, shipment_id: id })).toBeUndefined();
       await expect(each.recordMilestone(command)).rejects.toMatchObject({ code: 'not_found' });
       await expect(each.cancelShipment({ ...createCancellation(id), ...foreign })).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe('scopes', () => {
       await expect(each.reopenShipment({ ...createReopening(id), ...foreign })).rejects.toMatchObject({
         code: 'not_found',
       });
-      const changes = { ...createPatch(id, { house_bill: 'HB-2' }), ...foreign };
+      const changes = { ...createPatchCommand(id, { house_bill: 'HB-2' }), ...foreign };
       await expect(each.patchShipment(changes)).rejects.toMatchObject({ code: 'not_found' });
       const seal = { ...patchContainer(id, 'MSCU6639870', { seal_number: 'S' }), ...foreign };
       await expect(each.patchContainer(seal)).rejects.toMatchObject({ code: 'not_found' });
@@ -93,7 +93,7 @@ describe('scopes', () => {
   });
 
   it('refuse a foreign command also in a batch with others', async () => {
-    const shipments = createReplica(engine.store);
+    const shipments = createShipmentsReplica(engine.store);
     const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const own = createMilestones(answer.shipment.id, 4);
     const foreign = createMilestones(answer.shipment.id, 4, { workspace_id: 'wsp_2' });
@@ -106,7 +106,7 @@ describe('scopes', () => {
   });
 
   it('find no shipment with hostile ids, and write nothing', async () => {
-    const shipments = createReplica(engine.store);
+    const shipments = createShipmentsReplica(engine.store);
     const unknown = 'shp_aaaaaaaaaaaaaaaaaaaaaaaaaa';
     const hostile = ['', 'shp_', 'shp_x', unknown.replace('shp', 'mst'), 'shp_../../etc/passwd', `${unknown}b`];
     for (const id of [...hostile, unknown]) {
@@ -121,7 +121,7 @@ describe('limits', () => {
   it('return busy if too many commands are queued, for one shipment and in total, and recover', async () => {
     const store = new InterceptedStore(engine.store);
     const metrics = new RecordedMetrics();
-    const shipments = createReplica(store, { commandsPerShipment: 10, commands: 20 }, metrics);
+    const shipments = createShipmentsReplica(store, { commandsPerShipment: 10, commands: 20 }, metrics);
     const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const gate = Promise.withResolvers<void>();
     store.intercept = async (append) => {
@@ -146,7 +146,7 @@ describe('limits', () => {
 
   it('expire a command in the queue without executing it', async () => {
     const store = new InterceptedStore(engine.store);
-    const shipments = createReplica(store, { deadlineMs: 50 });
+    const shipments = createShipmentsReplica(store, { deadlineMs: 50 });
     const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     store.intercept = async (append) => {
       await simulateDelay(100);
@@ -167,7 +167,7 @@ describe('limits', () => {
     ['all', { shipments: 100, bytes: 1_000_000 }],
   ])('give the same answers if %s fits into the cache', async (_, cache) => {
     const metrics = new RecordedMetrics();
-    const shipments = createReplica(engine.store, { cache }, metrics);
+    const shipments = createShipmentsReplica(engine.store, { cache }, metrics);
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
       ids.push((await shipments.upsertShipment(createUpsert({ external_id: `PO-${n}` }))).answer.shipment.id);
@@ -188,7 +188,7 @@ describe('limits', () => {
       const events = await engine.store.read(toStreamName(id));
       expect(events.filter(({ type }) => type === 'milestone.recorded.v1')).toHaveLength(9);
       expect(await shipments.getShipment({ ...SAMPLE_SCOPE, shipment_id: id })).toEqual(
-        await createReplica(engine.store).getShipment({ ...SAMPLE_SCOPE, shipment_id: id }),
+        await createShipmentsReplica(engine.store).getShipment({ ...SAMPLE_SCOPE, shipment_id: id }),
       );
     }
     expect(metrics.getMetricValue('shipment_cache_size')).toBeLessThanOrEqual(cache.bytes === 1 ? 1 : cache.shipments);
@@ -200,14 +200,14 @@ describe('the service of another process', () => {
   let client: ShipmentsService;
   let events: EventOperations;
   beforeEach(() => {
-    service = createReplica(engine.store);
-    client = passThroughJson(service);
-    events = passThroughJson(createEventOperations(engine.store, SAMPLE_ADDRESSES));
+    service = createShipmentsReplica(engine.store);
+    client = passOperationsThroughJson(service);
+    events = passOperationsThroughJson(createEventOperations(engine.store, SAMPLE_ADDRESSES));
   });
 
   it('behaves the same', async () => {
-    const elsewhere = await TestEngine.open();
-    const direct = createReplica(elsewhere.store);
+    const elsewhere = await TestEngine.openTestEngine();
+    const direct = createShipmentsReplica(elsewhere.store);
 
     const create = createUpsert({ external_id: 'PO-1', container_numbers: ['MSCU6639870'] });
     const created = await client.upsertShipment(create);
@@ -218,7 +218,7 @@ describe('the service of another process', () => {
     const [cancellation, reopening] = [createCancellation(id), createReopening(id)];
     expect(await client.cancelShipment(cancellation)).toEqual(await direct.cancelShipment(cancellation));
     expect(await client.reopenShipment(reopening)).toEqual(await direct.reopenShipment(reopening));
-    const change = createPatch(id, { house_bill: null, metadata: { a: '1', b: null } });
+    const change = createPatchCommand(id, { house_bill: null, metadata: { a: '1', b: null } });
     expect(await client.patchShipment(change)).toEqual(await direct.patchShipment(change));
     const seal = patchContainer(id, 'MSCU6639870', { seal_number: 'S-1', last_free_day: null });
     expect(await client.patchContainer(seal)).toEqual(await direct.patchContainer(seal));
@@ -235,7 +235,7 @@ describe('the service of another process', () => {
       'container_number',
       'reason_code',
     ]);
-    await elsewhere.close();
+    await elsewhere.closeTestEngine();
   });
 
   it('executes the called operation, regardless of a sent type', async () => {

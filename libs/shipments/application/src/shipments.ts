@@ -46,7 +46,7 @@ import {
   parseShipmentId,
   type ShipmentCommand,
 } from '@tracking/shipments-domain';
-import { cacheRuleSettings, type RuleSettingsReader, type WrittenAnswer } from './decide-batch.ts';
+import { createCachedRuleSettingsReader, type RuleSettingsReader, type WrittenAnswer } from './decide-batch.ts';
 import { createShipmentId } from './ids.ts';
 import { ShipmentStreamReads } from './reads/read-shipments.ts';
 import { type CacheLimits, ShipmentCache } from './shipment-cache.ts';
@@ -63,7 +63,7 @@ export interface ShipmentsLimits extends CommandLimits {
   readonly cache: CacheLimits;
 }
 
-const DEFAULT_LIMITS: ShipmentsLimits = {
+const DEFAULT_SHIPMENTS_LIMITS: ShipmentsLimits = {
   deadlineMs: 5_000,
   silenceMs: 10_000,
   commandsPerShipment: 2_000,
@@ -92,8 +92,8 @@ export class Shipments extends ShipmentStreamReads {
   private readonly metrics: CommandMetrics;
 
   constructor(options: ShipmentsOptions) {
-    const settings = cacheRuleSettings(options.settings);
-    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const settings = createCachedRuleSettingsReader(options.settings);
+    const limits = { ...DEFAULT_SHIPMENTS_LIMITS, ...options.limits };
     const metrics = new CommandMetrics(options.metrics);
     const cache = new ShipmentCache(limits.cache, metrics.cacheReads);
     super({ ...options, settings, cache });
@@ -235,7 +235,7 @@ class CommandMetrics {
       outcome = written.answer.outcome;
       return written;
     } catch (error) {
-      outcome = describeOutcome(error);
+      outcome = describeCommandOutcome(error);
       throw error;
     } finally {
       this.total.add(1, { type, outcome });
@@ -244,7 +244,7 @@ class CommandMetrics {
   }
 }
 
-function describeOutcome(error: unknown): string {
+function describeCommandOutcome(error: unknown): string {
   if (error instanceof DomainError) return 'refused';
   if (error instanceof Busy) return 'busy';
   return error instanceof Unavailable ? 'unavailable' : 'error';

@@ -2,16 +2,16 @@ import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
 import { type LogLine, eventually, createRecordingLogger } from '@tracking/testing';
 import { toStreamName } from '@tracking/shipments-domain';
 import { createMilestone, createMilestones, SAMPLE_SCOPE, createUpsert } from '../test/builders.ts';
-import { InterceptedStore, TestEngine, createReplica } from '../test/engine.ts';
+import { InterceptedStore, TestEngine, createShipmentsReplica } from '../test/engine.ts';
 
 describe('an engine that does not respond', () => {
   let engine: TestEngine;
   let store: InterceptedStore;
   beforeEach(async () => {
-    engine = await TestEngine.open();
+    engine = await TestEngine.openTestEngine();
     store = new InterceptedStore(engine.store);
   });
-  afterEach(() => engine.close());
+  afterEach(() => engine.closeTestEngine());
 
   const types = async (shipmentId: string) =>
     (await engine.store.read(toStreamName(shipmentId))).map(({ type }) => type);
@@ -20,7 +20,7 @@ describe('an engine that does not respond', () => {
     ['had stored the events', true],
     ['had stored nothing', false],
   ])('but %s: the command is executed once', async (_, stores) => {
-    const shipments = createReplica(store);
+    const shipments = createShipmentsReplica(store);
     const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     let failures = 0;
     store.intercept = async (append) => {
@@ -35,12 +35,15 @@ describe('an engine that does not respond', () => {
     expect(answers.every(({ answer }) => answer.outcome === 'recorded')).toBe(true);
     const stored = await types(answer.shipment.id);
     expect(stored.filter((type) => type === 'milestone.recorded.v1')).toHaveLength(30);
-    const fresh = await createReplica(engine.store).getShipment({ ...SAMPLE_SCOPE, shipment_id: answer.shipment.id });
+    const fresh = await createShipmentsReplica(engine.store).getShipment({
+      ...SAMPLE_SCOPE,
+      shipment_id: answer.shipment.id,
+    });
     expect(await shipments.getShipment({ ...SAMPLE_SCOPE, shipment_id: answer.shipment.id })).toEqual(fresh);
   });
 
   it('but refuses writes: the caller gets that immediately, without retries', async () => {
-    const shipments = createReplica(store);
+    const shipments = createShipmentsReplica(store);
     const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     let appends = 0;
     store.intercept = () => {
@@ -52,8 +55,8 @@ describe('an engine that does not respond', () => {
   });
 
   it('at all times out; the command is executed once when the engine responds', async () => {
-    const shipments = createReplica(store, { silenceMs: 20 });
-    const { answer } = await createReplica(engine.store).upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const shipments = createShipmentsReplica(store, { silenceMs: 20 });
+    const { answer } = await createShipmentsReplica(engine.store).upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const hanging = Promise.withResolvers<void>();
     store.intercept = async (append) => {
       await hanging.promise;
@@ -69,7 +72,7 @@ describe('an engine that does not respond', () => {
 
   it('is logged in a line for each command, with its request, trace and shipment', async () => {
     const lines: LogLine[] = [];
-    const shipments = createReplica(store, {}, undefined, createRecordingLogger(lines));
+    const shipments = createShipmentsReplica(store, {}, undefined, createRecordingLogger(lines));
     const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const shipment_id = answer.shipment.id;
     let isFirst = true;
@@ -87,7 +90,7 @@ describe('an engine that does not respond', () => {
   });
 
   it('and stored the events just before another replica wrote: both are stored once', async () => {
-    const shipments = createReplica(store);
+    const shipments = createShipmentsReplica(store);
     const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     let isFirst = true;
@@ -95,7 +98,7 @@ describe('an engine that does not respond', () => {
       const appended = await append();
       if (!isFirst) return appended;
       isFirst = false;
-      await createReplica(engine.store).recordMilestone(createMilestone(id, { code: 'vessel_arrived' }));
+      await createShipmentsReplica(engine.store).recordMilestone(createMilestone(id, { code: 'vessel_arrived' }));
       throw new Unavailable('event store', 'no answer');
     };
     const recorded = await shipments.recordMilestone(createMilestone(id, { code: 'vessel_departed' }));
@@ -107,14 +110,16 @@ describe('an engine that does not respond', () => {
   });
 
   it('and lets another replica write first: the command is decided on its result', async () => {
-    const shipments = createReplica(store);
+    const shipments = createShipmentsReplica(store);
     const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     let isFirst = true;
     store.intercept = async (append) => {
       if (!isFirst) return append();
       isFirst = false;
-      await createReplica(engine.store).upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-other' }));
+      await createShipmentsReplica(engine.store).upsertShipment(
+        createUpsert({ external_id: 'PO-1', house_bill: 'HB-other' }),
+      );
       throw new Unavailable('event store', 'no answer');
     };
     const { answer: updated } = await shipments.upsertShipment(
@@ -125,7 +130,7 @@ describe('an engine that does not respond', () => {
   });
 
   it('until the deadline: the outcome is unknown, and repeating the command later returns it', async () => {
-    const shipments = createReplica(store, { deadlineMs: 60 });
+    const shipments = createShipmentsReplica(store, { deadlineMs: 60 });
     const create = createUpsert({ external_id: 'PO-1' });
     store.intercept = async (append) => {
       await append();
@@ -141,7 +146,7 @@ describe('an engine that does not respond', () => {
   });
 
   it('and is busy on the retry: the outcome stays unknown', async () => {
-    const shipments = createReplica(store, { deadlineMs: 60 });
+    const shipments = createShipmentsReplica(store, { deadlineMs: 60 });
     let isFirst = true;
     store.intercept = async () => {
       if (!isFirst) throw new Busy('event store', 'full');
@@ -156,7 +161,7 @@ describe('an engine that does not respond', () => {
   });
 
   it('because it is busy: nothing was done, and the caller gets that immediately', async () => {
-    const shipments = createReplica(store);
+    const shipments = createShipmentsReplica(store);
     store.intercept = () => Promise.reject(new Busy('event store', 'full'));
     const create = createUpsert({ external_id: 'PO-1' });
     await expect(shipments.upsertShipment(create)).rejects.toThrow(Busy);
@@ -168,12 +173,12 @@ describe('an engine that does not respond', () => {
 describe('a cached shipment while another replica writes to it', () => {
   let engine: TestEngine;
   beforeEach(async () => {
-    engine = await TestEngine.open();
+    engine = await TestEngine.openTestEngine();
   });
-  afterEach(() => engine.close());
+  afterEach(() => engine.closeTestEngine());
 
   it('does not make an upsert ineffective with a stale state', async () => {
-    const [one, other] = [createReplica(engine.store), createReplica(engine.store)];
+    const [one, other] = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
     await one.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     await other.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
     const { answer } = await one.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
@@ -182,7 +187,7 @@ describe('a cached shipment while another replica writes to it', () => {
   });
 
   it('does not refuse a command with a stale state', async () => {
-    const [one, other] = [createReplica(engine.store), createReplica(engine.store)];
+    const [one, other] = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
     const { answer } = await one.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     await other.upsertShipment(createUpsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] }));
     const recorded = await one.recordMilestone(
@@ -192,7 +197,7 @@ describe('a cached shipment while another replica writes to it', () => {
   });
 
   it('answers a command without events with the position of the last event of any replica', async () => {
-    const [one, other] = [createReplica(engine.store), createReplica(engine.store)];
+    const [one, other] = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
     await one.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const written = await other.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     const unchanged = await one.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
@@ -201,7 +206,7 @@ describe('a cached shipment while another replica writes to it', () => {
   });
 
   it('shows at least everything acknowledged before by any replica', async () => {
-    const [one, other] = [createReplica(engine.store), createReplica(engine.store)];
+    const [one, other] = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
     const { answer } = await one.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const written = await other.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
     expect(await one.getShipment({ ...SAMPLE_SCOPE, shipment_id: answer.shipment.id })).toEqual({

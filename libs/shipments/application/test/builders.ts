@@ -79,7 +79,7 @@ export function createMilestone(
   };
 }
 
-export function createPatch(shipment_id: string, fields: PatchShipment['patch']): PatchShipment {
+export function createPatchCommand(shipment_id: string, fields: PatchShipment['patch']): PatchShipment {
   return { type: 'PatchShipment', ...SAMPLE_CONTEXT(), shipment_id, patch: fields };
 }
 
@@ -131,8 +131,8 @@ export function createMilestones(shipmentId: string, count: number, changes: Par
   );
 }
 
-const documentFields = { type: 'packing_list', file_name: 'list.pdf', replaces_document_id: null } as const;
-const object = (id: string): ReceivedObject => ({
+const SAMPLE_DOCUMENT_FIELDS = { type: 'packing_list', file_name: 'list.pdf', replaces_document_id: null } as const;
+const createReceivedObject = (id: string): ReceivedObject => ({
   id,
   size_bytes: 3,
   sha256: 'ab'.repeat(32),
@@ -140,17 +140,23 @@ const object = (id: string): ReceivedObject => ({
 });
 
 export function addDocument(shipment_id: string, objectId: string): AddDocument {
-  return { type: 'AddDocument', ...SAMPLE_CONTEXT(), shipment_id, document: documentFields, object: object(objectId) };
+  return {
+    type: 'AddDocument',
+    ...SAMPLE_CONTEXT(),
+    shipment_id,
+    document: SAMPLE_DOCUMENT_FIELDS,
+    object: createReceivedObject(objectId),
+  };
 }
 
 export function requestUpload(shipment_id: string): RequestUpload {
-  const { size_bytes, sha256: checksum_sha256, content_type } = object('');
-  const document = { ...documentFields, size_bytes, checksum_sha256, content_type };
+  const { size_bytes, sha256: checksum_sha256, content_type } = createReceivedObject('');
+  const document = { ...SAMPLE_DOCUMENT_FIELDS, size_bytes, checksum_sha256, content_type };
   return { type: 'RequestUpload', ...SAMPLE_CONTEXT(), shipment_id, document };
 }
 
 export function receiveUpload(shipment_id: string, document_id: string, objectId: string): ReceiveUpload {
-  const received = { object: object(objectId), kept_object_id: null };
+  const received = { object: createReceivedObject(objectId), kept_object_id: null };
   return { type: 'ReceiveUpload', ...SAMPLE_CONTEXT(), shipment_id, document_id, ...received };
 }
 

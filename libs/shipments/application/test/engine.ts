@@ -13,7 +13,7 @@ export class TestEngine {
     private engine: EmbeddedEngine,
   ) {}
 
-  static async open(): Promise<TestEngine> {
+  static async openTestEngine(): Promise<TestEngine> {
     const folder = await createTempFolder();
     return new TestEngine(folder, await openEngineIn(folder));
   }
@@ -28,7 +28,7 @@ export class TestEngine {
     this.engine = await openEngineIn(this.folder);
   }
 
-  async close(): Promise<void> {
+  async closeTestEngine(): Promise<void> {
     await this.engine.close();
     await this.folder.remove();
   }
@@ -39,10 +39,10 @@ function openEngineIn({ path }: TempFolder): Promise<EmbeddedEngine> {
 }
 
 /** Timeouts for slow test machines. They are longer than the timeouts of clients. */
-const LONG_TIMEOUTS = { deadlineMs: 60_000, silenceMs: 120_000 };
+const TIMEOUTS_FOR_SLOW_MACHINES = { deadlineMs: 60_000, silenceMs: 120_000 };
 
 /** Returns a replica: a shipments service with its own cache and queues. */
-export function createReplica(
+export function createShipmentsReplica(
   eventStore: EventStore,
   limits: Partial<ShipmentsLimits> = {},
   metrics = new RecordedMetrics(),
@@ -54,7 +54,7 @@ export function createReplica(
     settings: SAMPLE_SETTINGS,
     logger,
     metrics,
-    limits: { ...LONG_TIMEOUTS, ...limits },
+    limits: { ...TIMEOUTS_FOR_SLOW_MACHINES, ...limits },
   });
 }
 

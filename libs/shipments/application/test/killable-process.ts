@@ -54,25 +54,25 @@ export class KillableProcess {
   }
 
   private async runStep<R>(isStep: boolean, action: () => Promise<R>): Promise<R> {
-    if (this.dead) return waitForever();
+    if (this.dead) return createPromiseThatNeverSettles();
     if (isStep) this.steps += 1;
     const isLast = isStep && this.steps === this.dieAt;
     if (isLast && this.before) this.dead = true;
-    if (this.dead) return waitForever();
+    if (this.dead) return createPromiseThatNeverSettles();
     const answer = await action();
     if (isLast) this.dead = true;
-    return this.dead ? waitForever() : answer;
+    return this.dead ? createPromiseThatNeverSettles() : answer;
   }
 
   private async *passBatchesUntilKilled<B>(batches: AsyncIterable<B>): AsyncGenerator<B> {
     for await (const batch of batches) {
-      if (this.dead) await waitForever();
+      if (this.dead) await createPromiseThatNeverSettles();
       yield batch;
     }
-    if (this.dead) await waitForever();
+    if (this.dead) await createPromiseThatNeverSettles();
   }
 }
 
-function waitForever<T>(): Promise<T> {
+function createPromiseThatNeverSettles<T>(): Promise<T> {
   return new Promise(() => undefined);
 }

@@ -6,7 +6,7 @@ import type { EventStore, Leases, ReceivedMessage, StoredEvent } from '@tracking
 import {
   type ShipmentState,
   SHIPMENT_STREAM_PREFIX,
-  evolve,
+  applyEventToState,
   toPublicEvent,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
@@ -118,7 +118,7 @@ export class PublishingStage {
     const states = new Map<string, ShipmentState>();
     return (await this.readStoredEvents()).flatMap((stored) => {
       const event = toShipmentEvent(stored);
-      const state = evolve(states.get(stored.stream), event);
+      const state = applyEventToState(states.get(stored.stream), event);
       states.set(stored.stream, state);
       return toPublicEvent(stored.id, event, state, SAMPLE_ADDRESSES) ?? [];
     });

@@ -6,10 +6,9 @@ import type { UnsettledShipments, Recheck, RecheckProgress, RecheckStore } from 
 import { START_OF_DAY_MS, getShipmentId } from './clock-stage.ts';
 import { KillableProcess } from './killable-process.ts';
 
-const TRACKED_METHODS: ReadonlySet<string> = new Set<keyof RecheckJobDependencies['shipments'] | keyof RecheckStore>([
-  'checkRules',
-  'storeProgress',
-]);
+const METHODS_RECORDED_BY_STAGE: ReadonlySet<string> = new Set<
+  keyof RecheckJobDependencies['shipments'] | keyof RecheckStore
+>(['checkRules', 'storeProgress']);
 
 interface SettingsChangeRecord {
   readonly recheck: Recheck;
@@ -89,9 +88,9 @@ export class RecheckStage {
       shipments: process.wrapMethods(
         { checkRules: (command) => this.checkShipment(command as CheckRules) },
         {},
-        TRACKED_METHODS,
+        METHODS_RECORDED_BY_STAGE,
       ),
-      rechecks: process.wrapMethods(rechecks as RecheckStore, {}, TRACKED_METHODS),
+      rechecks: process.wrapMethods(rechecks as RecheckStore, {}, METHODS_RECORDED_BY_STAGE),
       unsettledShipments,
       settings: {
         getCachedSettings: async (id) => ({ version: this.knows ?? this.rechecks.getRecheck(id)?.version ?? 1 }),

@@ -1,2 +1,2 @@
 export { createMilestone, createMilestones, createUpsert, SAMPLE_SCOPE } from './builders.ts';
-export { createReplica, TestEngine } from './engine.ts';
+export { createShipmentsReplica, TestEngine } from './engine.ts';

@@ -2,15 +2,22 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { API_VERSIONS, NEWEST_API_VERSION, PAYLOAD_VERSIONS } from '@tracking/contracts';
 import type { JsonObject, PublishedEvent } from '@tracking/contracts';
 import { journeyPlaces } from '../test/journey-places.ts';
-import { CONTAINER_A, CONTAINER_B, type Scenario, day, createScenario, createVoyage } from '../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  type Scenario,
+  createTimeInJanuary2026,
+  createScenario,
+  createOceanShipmentScenario,
+} from '../test/scenario.ts';
 import {
   type EventMetadata,
   type ShipmentEvent,
   type ShipmentState,
   findAnnouncement,
-  evolve,
+  applyEventToState,
   toPublicEvent,
-  upcastBody,
+  upcastEventBody,
 } from './index.ts';
 
 const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
@@ -19,7 +26,7 @@ const ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.exa
 function announced(events: readonly ShipmentEvent[]): PublishedEvent[] {
   let state: ShipmentState | undefined;
   return events.flatMap((event) => {
-    state = evolve(state, event);
+    state = applyEventToState(state, event);
     return toPublicEvent(String(event.revision), event, state, ADDRESSES) ?? [];
   });
 }
@@ -36,7 +43,7 @@ const typesAnnounced = (scenario: Scenario) => announcedLast(scenario).map(({ ty
 
 describe('announcements', () => {
   it('announce a new shipment', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
     expect(announcedLast(scenario)).toEqual([
       {
         id: 'evt_0',
@@ -56,16 +63,16 @@ describe('announcements', () => {
   });
 
   it('announce once the status that a check changes because the rules of places differ', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     // The earlier rules do not know the place, so the milestone counts as the arrival at the destination.
-    scenario.postMilestone('vessel_arrived', day(10), { location: 'Norfolk' });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(10), { location: 'Norfolk' });
     expect(scenario.record.status).toBe('arrived');
     scenario.places = journeyPlaces;
     expect(scenario.checkRules().outcome).toBe('checked');
     const [updated, ...others] = announcedLast(scenario).filter(({ type }) => type === 'shipment.updated');
     expect(others).toEqual([]);
     expect(updated?.data).toMatchObject({
-      changes: { status: { from: 'arrived', to: 'in_transit' }, ata: { from: day(10), to: null } },
+      changes: { status: { from: 'arrived', to: 'in_transit' }, ata: { from: createTimeInJanuary2026(10), to: null } },
       shipment: { status: 'in_transit' },
     });
     const before = scenario.events.length;
@@ -74,8 +81,8 @@ describe('announcements', () => {
   });
 
   it('announce the actual changes of an upsert and nothing else', () => {
-    const scenario = createVoyage({ eta: day(20) });
-    scenario.upsertShipment({ house_bill: 'HB-1', eta: day(22) });
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
+    scenario.upsertShipment({ house_bill: 'HB-1', eta: createTimeInJanuary2026(22) });
     const [updated, ...others] = announcedLast(scenario);
     expect(others.filter(({ type }) => !type.startsWith('exception.'))).toEqual([]);
     expect(updated).toMatchObject({
@@ -83,8 +90,15 @@ describe('announcements', () => {
       data: {
         shipment_id: scenario.record.id,
         external_id: 'PO-1',
-        shipment: { house_bill: 'HB-1', eta: day(22), url: `${ADDRESSES.appUrl}/shipments/${scenario.record.id}` },
-        changes: { house_bill: { from: null, to: 'HB-1' }, eta: { from: day(20), to: day(22) } },
+        shipment: {
+          house_bill: 'HB-1',
+          eta: createTimeInJanuary2026(22),
+          url: `${ADDRESSES.appUrl}/shipments/${scenario.record.id}`,
+        },
+        changes: {
+          house_bill: { from: null, to: 'HB-1' },
+          eta: { from: createTimeInJanuary2026(20), to: createTimeInJanuary2026(22) },
+        },
       },
     });
     const before = scenario.events.length;
@@ -93,16 +107,19 @@ describe('announcements', () => {
   });
 
   it('do not announce what an upsert only remembers', () => {
-    const scenario = createVoyage({ eta: day(20) });
-    scenario.postEstimate('vessel_arrived', day(25), { location: 'USLAX' });
-    scenario.upsertShipment({ eta: day(25) });
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25), { location: 'USLAX' });
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(25) });
     expect(scenario.events.at(-1)?.type).toBe('shipment.updated.v1');
     expect(announcedLast(scenario)).toEqual([]);
   });
 
   it('announce an actual milestone, and the shipment if it changes', () => {
-    const scenario = createVoyage();
-    const { milestone } = scenario.postMilestone('vessel_departed', day(2), { location: 'CNSHA', source: 'carrier' });
+    const scenario = createOceanShipmentScenario();
+    const { milestone } = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), {
+      location: 'CNSHA',
+      source: 'carrier',
+    });
     const [recorded, updated] = announcedLast(scenario);
     expect(recorded).toMatchObject({ type: 'milestone.recorded', created_at: '2026-06-01T00:02:00.000Z' });
     expect(recorded?.data).toEqual({
@@ -113,7 +130,7 @@ describe('announcements', () => {
     });
     expect(milestone).toMatchObject({
       code: 'vessel_departed',
-      occurred_at: day(2),
+      occurred_at: createTimeInJanuary2026(2),
       location: 'CNSHA',
       source: 'carrier',
     });
@@ -121,29 +138,35 @@ describe('announcements', () => {
       type: 'shipment.updated',
       data: { shipment_version: 3, changes: { status: { from: 'pending', to: 'in_transit' } } },
     });
-    scenario.postMilestone('in_transit_checkpoint', day(3));
+    scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(3));
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded']);
   });
 
   it.each(['estimated', 'planned'] as const)('do not announce an %s milestone', (classifier) => {
-    const scenario = createVoyage();
-    scenario.postMilestone('gated_in', day(2), { classifier });
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { classifier });
     expect(scenario.events.at(-1)?.type).toBe('milestone.recorded.v1');
     expect(announcedLast(scenario)).toEqual([]);
   });
 
   it('announce the ETA that an estimate changes', () => {
-    const scenario = createVoyage({ eta: day(20) });
-    scenario.postEstimate('vessel_arrived', day(20, 18));
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20, 18));
     expect(announcedLast(scenario)).toMatchObject([
-      { type: 'shipment.updated', data: { changes: { eta: { from: day(20), to: day(20, 18) } } } },
+      {
+        type: 'shipment.updated',
+        data: { changes: { eta: { from: createTimeInJanuary2026(20), to: createTimeInJanuary2026(20, 18) } } },
+      },
     ]);
   });
 
   it('announce an estimate that becomes actual as a milestone, not as a correction', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_departed', day(2), { external_id: 'EV-1' });
-    const { milestone } = scenario.postMilestone('vessel_departed', day(3), { external_id: 'EV-1', source: 'carrier' });
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2), { external_id: 'EV-1' });
+    const { milestone } = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(3), {
+      external_id: 'EV-1',
+      source: 'carrier',
+    });
     expect(scenario.events.map(({ type }) => type)).toContain('milestone.corrected.v1');
     const [recorded, updated] = announcedLast(scenario);
     expect(recorded).toMatchObject({ type: 'milestone.recorded', data: { milestone: { ...milestone } } });
@@ -152,29 +175,32 @@ describe('announcements', () => {
   });
 
   it.each([
-    ['time', { occurred_at: day(3) }],
+    ['time', { occurred_at: createTimeInJanuary2026(3) }],
     ['classifier', { classifier: 'estimated' }],
   ] as const)('announce a corrected %s of an actual milestone only as a change of the shipment', (_, fields) => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const sent = { external_id: 'EV-1', source: 'carrier' } as const;
-    const { milestone: from } = scenario.postMilestone('vessel_departed', day(2), sent);
-    const { milestone: to } = scenario.postMilestone('vessel_departed', day(2), { ...sent, ...fields });
+    const { milestone: from } = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), sent);
+    const { milestone: to } = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), {
+      ...sent,
+      ...fields,
+    });
     expect(announcedLast(scenario)).toMatchObject([
       { type: 'shipment.updated', data: { changes: { milestone: { from: { ...from }, to: { ...to } } } } },
     ]);
   });
 
   it('do not announce the correction of an estimate', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('gated_in', day(2), { external_id: 'EV-1' });
-    scenario.postEstimate('gated_in', day(3), { external_id: 'EV-1' });
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('gated_in', createTimeInJanuary2026(2), { external_id: 'EV-1' });
+    scenario.postEstimate('gated_in', createTimeInJanuary2026(3), { external_id: 'EV-1' });
     expect(scenario.events.at(-1)?.type).toBe('milestone.corrected.v1');
     expect(announcedLast(scenario)).toEqual([]);
   });
 
   it('announce an opened and a resolved exception', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postMilestone('customs_hold', day(5), { container_number: CONTAINER_A });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(5), { container_number: CONTAINER_A });
     const opened = scenario.state?.exceptions[0];
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'exception.opened']);
     expect(announcedLast(scenario)[1]?.data).toEqual({
@@ -183,13 +209,13 @@ describe('announcements', () => {
       shipment_version: scenario.record.version,
       exception: opened,
     });
-    scenario.postMilestone('import_customs_cleared', day(6), { container_number: CONTAINER_A });
+    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(6), { container_number: CONTAINER_A });
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'exception.resolved']);
     expect(announcedLast(scenario)[1]?.data['exception']).toMatchObject({ status: 'resolved', id: opened?.id });
   });
 
   it('announce each acknowledgement of an exception, with its present state', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const { exception } = scenario.openException('lost');
     for (const said of [{ assignee: 'Kim' }, { note: 'Asked again.' }]) {
       const { exception: now } = scenario.acknowledgeException(exception, said);
@@ -204,9 +230,9 @@ describe('announcements', () => {
   });
 
   it('announce a cancellation with the exceptions that it resolves', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('customs_hold', day(5));
-    scenario.postMilestone('booking_cancelled', day(6));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(5));
+    scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(6));
     expect(typesAnnounced(scenario)).toEqual(['milestone.recorded', 'shipment.updated', 'exception.resolved']);
   });
 
@@ -219,10 +245,10 @@ describe('announcements', () => {
   });
 
   it('contain at most one public event per stored event, with its id, also without the shipment', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    scenario.postMilestone('customs_hold', day(5));
-    scenario.postEstimate('vessel_arrived', day(21));
-    scenario.postMilestone('delivered', day(20));
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(5));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21));
+    scenario.postMilestone('delivered', createTimeInJanuary2026(20));
     const expected = scenario.events.flatMap((event) => {
       const announcement = findAnnouncement(event);
       return announcement === undefined ? [] : [[`evt_${event.revision}`, announcement.type]];
@@ -239,7 +265,7 @@ describe('golden file of public events', () => {
       .filter((name) => name !== 'outcome.json')
       .flatMap((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as StoredEvent[])
       .sort((a, b) => a.revision - b.revision)
-      .map(({ type, data, ...rest }) => ({ ...upcastBody(type, data), ...rest }));
+      .map(({ type, data, ...rest }) => ({ ...upcastEventBody(type, data), ...rest }));
     const [first = NEWEST_API_VERSION] = API_VERSIONS;
     const lines = announced(stored).map(({ api_version, data, ...event }) => {
       expect(api_version).toBe(NEWEST_API_VERSION);

@@ -8,7 +8,7 @@ import type {
   ShipmentRecord,
 } from '@tracking/contracts';
 import type { Announcement, HistoryNote } from './events/descriptor.ts';
-import { type ShipmentEvent, findDescriptor } from './events/stored-events.ts';
+import { type ShipmentEvent, findStoredEventDescriptor } from './events/stored-events.ts';
 import { readExceptionChange } from './evolve.ts';
 
 /** Reference to a stored event, from which the public event can be recreated. */
@@ -48,7 +48,7 @@ export interface ShipmentSnapshot {
  * published events both use this function, so that they publish the same events.
  */
 export function findAnnouncement({ type, data }: ShipmentEvent): Announcement | undefined {
-  return findDescriptor(type).announce?.(data);
+  return findStoredEventDescriptor(type).announce?.(data);
 }
 
 /**
@@ -56,7 +56,7 @@ export function findAnnouncement({ type, data }: ShipmentEvent): Announcement | 
  * @param exception the exception directly after the event; needed for an event that sets only some of its fields
  */
 export function findHistoryNote({ type, data }: ShipmentEvent, exception?: ShipmentException): HistoryNote | undefined {
-  return findDescriptor(type).historyNote?.(data, exception);
+  return findStoredEventDescriptor(type).historyNote?.(data, exception);
 }
 
 export function toPublicEventId(storedEventId: string): string {

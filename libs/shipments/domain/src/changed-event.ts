@@ -3,7 +3,7 @@ import type { DerivedShipment } from './derive.ts';
 import { DROPPED_MILESTONE_ID } from './dropped-estimates.ts';
 import type { Changes } from './events/event-data.ts';
 import type { ShipmentChanged } from './events/shipment-events.ts';
-import { isDay, measureTimeBetween, restoreTimeAtPlace, toRoundedHours } from './local-time.ts';
+import { isDateWithoutTime, measureTimeBetween, restoreTimeAtPlace, convertMsToRoundedHours } from './local-time.ts';
 
 /** Returns the event that announces derived changes. */
 export function createChangedEvent(changes: Changes, derived: DerivedShipment): ShipmentChanged {
@@ -22,7 +22,8 @@ export function createChangedEvent(changes: Changes, derived: DerivedShipment): 
 
 /** Returns the day that a client set as the original ETA; nothing if it set none. */
 function findOriginalEtaDay({ original_eta }: Changes, { originalEta, setsOriginalEta }: DerivedShipment) {
-  if (original_eta === undefined || !setsOriginalEta || originalEta === null || !isDay(originalEta)) return {};
+  if (original_eta === undefined || !setsOriginalEta || originalEta === null || !isDateWithoutTime(originalEta))
+    return {};
   return { original_eta_day: originalEta };
 }
 
@@ -37,7 +38,7 @@ function findEtaByDay(
   const zone = route.findZone(route.destination);
   const before = restoreTimeAtPlace(from, precision?.from ?? eta_precision, zone);
   const slip = measureTimeBetween(before, restoreTimeAtPlace(to, eta_precision, zone));
-  const slip_hours = Number.isNaN(slip) ? null : toRoundedHours(slip);
+  const slip_hours = Number.isNaN(slip) ? null : convertMsToRoundedHours(slip);
   return { eta_by_day: { precision: eta_precision, slip_hours } };
 }
 

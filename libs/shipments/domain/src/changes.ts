@@ -49,7 +49,7 @@ export function isSameJson(a: unknown, b: unknown): boolean {
 }
 
 /** Returns the changes to announce between two states of a shipment; undefined if no visible field differs. */
-export function findChanges(from: ShipmentRecord, to: ShipmentRecord): Changes | undefined {
+export function findAnnouncedChanges(from: ShipmentRecord, to: ShipmentRecord): Changes | undefined {
   const changes: Record<string, Change<unknown>> = {};
   for (const field of ANNOUNCED_FIELDS) {
     if (!isSameJson(from[field], to[field])) changes[field] = { from: from[field], to: to[field] };

@@ -1,10 +1,14 @@
-import { CONTAINER_A, day, milestoneInput, scenarioPlaces } from '../test/scenario.ts';
+import { CONTAINER_A, createTimeInJanuary2026, createMilestoneInput, scenarioPlaces } from '../test/scenario.ts';
 import { checkMilestone } from './check-milestone.ts';
 import type { MilestoneInput } from './check-milestone.ts';
 
 const AT = '2026-02-01T12:00:00.000Z';
 const check = (fields: Partial<MilestoneInput>) =>
-  checkMilestone(milestoneInput({ code: 'delivered', occurred_at: day(3), ...fields }), scenarioPlaces, AT);
+  checkMilestone(
+    createMilestoneInput({ code: 'delivered', occurred_at: createTimeInJanuary2026(3), ...fields }),
+    scenarioPlaces,
+    AT,
+  );
 
 describe('checkMilestone', () => {
   it('reports every invalid field at once', () => {

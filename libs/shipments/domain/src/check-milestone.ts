@@ -9,7 +9,14 @@ import {
   type Timestamp,
   findMilestoneCode,
 } from '@tracking/contracts';
-import { findEndOfDay, findTimeZone, isDay, isLocalTime, restoreStatedTime, toInstant } from './local-time.ts';
+import {
+  findEndOfDay,
+  findTimeZone,
+  isDateWithoutTime,
+  isLocalTime,
+  restoreStatedTime,
+  toInstant,
+} from './local-time.ts';
 import { isContainerNumber, isImoNumber, normaliseCode, normaliseImoNumber, normaliseLocation } from './references.ts';
 
 /** Times and days before 2000 are default values of other systems. Longer texts of this date come after it. */
@@ -92,8 +99,9 @@ function checkTimeZone(
   const errors = checkTimeForms(input);
   const isOfLocation = given === ZONE_OF_LOCATION;
   if (given !== null && !isOfLocation) return { timezone: given, errors };
-  const isNeeded = isOfLocation || isDay(input.occurred_at);
-  const timezone = findTimeZone(location, places) ?? (isNeeded ? findZoneByName(location, places, ports) : null);
+  const isNeeded = isOfLocation || isDateWithoutTime(input.occurred_at);
+  const timezone =
+    findTimeZone(location, places) ?? (isNeeded ? findTimeZoneByPlaceName(location, places, ports) : null);
   return { timezone, errors: isOfLocation && timezone === null ? [...errors, UNKNOWN_TIMEZONE] : errors };
 }
 
@@ -107,7 +115,7 @@ const UNKNOWN_TIMEZONE: FieldError = {
 /** Refuses dates of actual milestones, and local times without a time zone. */
 function checkTimeForms({ classifier, occurred_at, reported_at, timezone }: MilestoneInput): readonly FieldError[] {
   const code = 'invalid_timestamp';
-  if (isDay(occurred_at) && classifier === 'actual') {
+  if (isDateWithoutTime(occurred_at) && classifier === 'actual') {
     const message =
       'An actual milestone needs a time such as 2026-11-21T09:30:00Z. Only an estimated or planned one can have a date.';
     return [{ param: 'occurred_at', code, message }];
@@ -123,7 +131,11 @@ function checkTimeForms({ classifier, occurred_at, reported_at, timezone }: Mile
  * Returns the time zone of a place with a name. If several places have the name, those of the shipment come first; null
  * if the remaining places are in different zones.
  */
-function findZoneByName(location: string | null, places: Places, ports: readonly (string | null)[]): string | null {
+function findTimeZoneByPlaceName(
+  location: string | null,
+  places: Places,
+  ports: readonly (string | null)[],
+): string | null {
   const named = location === null ? [] : (places.findByName(location) ?? []);
   const own = named.filter((code) => ports.includes(code));
   const zones = new Set((own.length > 0 ? own : named).map((code) => findTimeZone(code, places)));
@@ -137,7 +149,7 @@ function convertTimesToUtc(
   zone: string | null,
 ): Pick<MilestoneInput, 'occurred_at' | 'occurred_at_precision' | 'reported_at'> {
   const convert = (time: string) => (isLocalTime(time) ? toInstant(time, zone ?? 'UTC') : time);
-  const isWholeDay = isDay(occurred_at);
+  const isWholeDay = isDateWithoutTime(occurred_at);
   return {
     occurred_at: isWholeDay ? findEndOfDay(occurred_at, zone) : convert(occurred_at),
     occurred_at_precision: isWholeDay ? 'day' : 'time',

@@ -1,5 +1,11 @@
 import type { LegFields } from '@tracking/contracts';
-import { CONTAINER_A, CONTAINER_B, CONTAINER_WITH_WRONG_DIGIT, day, scenarioPlaces } from '../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_WITH_WRONG_DIGIT,
+  createTimeInJanuary2026,
+  scenarioPlaces,
+} from '../test/scenario.ts';
 import { type CheckedShipment, type ShipmentInput, checkShipmentFields } from './check-shipment.ts';
 import type { KnownMode } from './references.ts';
 
@@ -177,13 +183,15 @@ describe('warnings', () => {
   });
 
   it('report an eta before the etd, also of legs', () => {
-    const late = { etd: day(5), eta: day(4) };
-    expect(check({ ...late, legs: [{ etd: day(4), eta: day(4) }, late] }).warnings).toMatchObject([
+    const late = { etd: createTimeInJanuary2026(5), eta: createTimeInJanuary2026(4) };
+    expect(
+      check({ ...late, legs: [{ etd: createTimeInJanuary2026(4), eta: createTimeInJanuary2026(4) }, late] }).warnings,
+    ).toMatchObject([
       { code: 'eta_before_etd', param: 'legs[1].eta' },
       { code: 'eta_before_etd', param: 'eta' },
     ]);
-    expect(check({ etd: day(5), eta: day(5) }).warnings).toEqual([]);
-    expect(check({ etd: day(5), eta: null }).warnings).toEqual([]);
+    expect(check({ etd: createTimeInJanuary2026(5), eta: createTimeInJanuary2026(5) }).warnings).toEqual([]);
+    expect(check({ etd: createTimeInJanuary2026(5), eta: null }).warnings).toEqual([]);
   });
 });
 

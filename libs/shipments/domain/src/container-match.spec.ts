@@ -1,5 +1,11 @@
 import type { ShipmentStatus } from '@tracking/contracts';
-import { CONTAINER_A, Scenario, day, milestoneInput, scenarioPlaces } from '../test/scenario.ts';
+import {
+  CONTAINER_A,
+  Scenario,
+  createTimeInJanuary2026,
+  createMilestoneInput,
+  scenarioPlaces,
+} from '../test/scenario.ts';
 import { type ContainerMatch, matchMilestone, selectMatchingShipments } from './container-match.ts';
 
 type Candidate = ContainerMatch & { readonly id: string };
@@ -8,7 +14,7 @@ const candidate = (id: string, fields: Partial<ContainerMatch>): Candidate => ({
   id,
   status: 'in_transit',
   ended_at: null,
-  from: day(1),
+  from: createTimeInJanuary2026(1),
   until: null,
   isKnown: false,
   ...fields,
@@ -21,26 +27,86 @@ const known = (id: string, fields: Partial<ContainerMatch>) => candidate(id, { .
 
 describe('selectMatchingShipments', () => {
   it.each<[string, readonly Candidate[], string, readonly string[]]>([
-    ['a finished shipment up to its end', [finished('A', day(20)), open('B', day(25))], day(20), ['A']],
+    [
+      'a finished shipment up to its end',
+      [finished('A', createTimeInJanuary2026(20)), open('B', createTimeInJanuary2026(25))],
+      createTimeInJanuary2026(20),
+      ['A'],
+    ],
     [
       'the open shipment after the end of the finished one',
-      [finished('A', day(20)), open('B', day(25))],
-      day(21),
+      [finished('A', createTimeInJanuary2026(20)), open('B', createTimeInJanuary2026(25))],
+      createTimeInJanuary2026(21),
       ['B'],
     ],
-    ['a returned shipment like a completed one', [finished('A', day(20), 'returned')], day(9), ['A']],
-    ['the first of several that ended later', [finished('A', day(30)), finished('B', day(20))], day(15), ['B']],
-    ['the later one after the end of the first', [finished('A', day(30)), finished('B', day(20))], day(25), ['A']],
-    ['none after the end of all', [finished('A', day(30)), finished('B', day(20))], day(31), []],
-    ['a finished one for its own milestones', [known('A', { status: 'completed', ended_at: day(9) })], day(30), ['A']],
-    ['no cancelled one', [cancelled('A')], day(3), []],
-    ['a cancelled one for its own milestones', [cancelled('A', true), open('B', day(1))], day(3), ['A']],
-    ['an open one at any time, if it is the only one', [open('A', day(20), day(25))], day(2), ['A']],
-    ['the open one under way at the time', [open('A', day(1), day(15)), open('B', day(20))], day(22), ['B']],
-    ['several open ones under way at the time', [open('A', day(1)), open('B', day(20))], day(22), ['A', 'B']],
-    ['all open ones, if none is under way', [open('A', day(10)), open('B', day(20))], day(2), ['A', 'B']],
-    ['an open one with its ETA 60 days ago', [open('A', day(1), day(9)), open('B', day(8))], day(9), ['A', 'B']],
-    ['none without candidates', [], day(9), []],
+    [
+      'a returned shipment like a completed one',
+      [finished('A', createTimeInJanuary2026(20), 'returned')],
+      createTimeInJanuary2026(9),
+      ['A'],
+    ],
+    [
+      'the first of several that ended later',
+      [finished('A', createTimeInJanuary2026(30)), finished('B', createTimeInJanuary2026(20))],
+      createTimeInJanuary2026(15),
+      ['B'],
+    ],
+    [
+      'the later one after the end of the first',
+      [finished('A', createTimeInJanuary2026(30)), finished('B', createTimeInJanuary2026(20))],
+      createTimeInJanuary2026(25),
+      ['A'],
+    ],
+    [
+      'none after the end of all',
+      [finished('A', createTimeInJanuary2026(30)), finished('B', createTimeInJanuary2026(20))],
+      createTimeInJanuary2026(31),
+      [],
+    ],
+    [
+      'a finished one for its own milestones',
+      [known('A', { status: 'completed', ended_at: createTimeInJanuary2026(9) })],
+      createTimeInJanuary2026(30),
+      ['A'],
+    ],
+    ['no cancelled one', [cancelled('A')], createTimeInJanuary2026(3), []],
+    [
+      'a cancelled one for its own milestones',
+      [cancelled('A', true), open('B', createTimeInJanuary2026(1))],
+      createTimeInJanuary2026(3),
+      ['A'],
+    ],
+    [
+      'an open one at any time, if it is the only one',
+      [open('A', createTimeInJanuary2026(20), createTimeInJanuary2026(25))],
+      createTimeInJanuary2026(2),
+      ['A'],
+    ],
+    [
+      'the open one under way at the time',
+      [open('A', createTimeInJanuary2026(1), createTimeInJanuary2026(15)), open('B', createTimeInJanuary2026(20))],
+      createTimeInJanuary2026(22),
+      ['B'],
+    ],
+    [
+      'several open ones under way at the time',
+      [open('A', createTimeInJanuary2026(1)), open('B', createTimeInJanuary2026(20))],
+      createTimeInJanuary2026(22),
+      ['A', 'B'],
+    ],
+    [
+      'all open ones, if none is under way',
+      [open('A', createTimeInJanuary2026(10)), open('B', createTimeInJanuary2026(20))],
+      createTimeInJanuary2026(2),
+      ['A', 'B'],
+    ],
+    [
+      'an open one with its ETA 60 days ago',
+      [open('A', createTimeInJanuary2026(1), createTimeInJanuary2026(9)), open('B', createTimeInJanuary2026(8))],
+      createTimeInJanuary2026(9),
+      ['A', 'B'],
+    ],
+    ['none without candidates', [], createTimeInJanuary2026(9), []],
   ])('selects %s', (_, candidates, occurred_at, ids) => {
     for (const order of [candidates, candidates.toReversed()]) {
       expect(
@@ -63,44 +129,55 @@ describe('matchMilestone', () => {
     });
     return scenario;
   };
-  const match = ({ state }: Scenario, fields: Parameters<typeof milestoneInput>[0]) => {
+  const match = ({ state }: Scenario, fields: Parameters<typeof createMilestoneInput>[0]) => {
     if (state === undefined) throw new Error('the scenario has no shipment');
-    return matchMilestone(state, milestoneInput({ container_number: CONTAINER_A, ...fields }), scenarioPlaces);
+    return matchMilestone(state, createMilestoneInput({ container_number: CONTAINER_A, ...fields }), scenarioPlaces);
   };
-  const gatedIn = { code: 'gated_in', occurred_at: day(2) };
+  const gatedIn = { code: 'gated_in', occurred_at: createTimeInJanuary2026(2) };
 
   it('spans from the actual departure, else the expected one, else the creation, to 60 days after the ETA', () => {
     const scenario = create();
     expect(match(scenario, gatedIn)).toMatchObject({ from: scenario.record.created_at, until: null, ended_at: null });
-    scenario.upsertShipment({ etd: day(3), eta: day(20) });
-    expect(match(scenario, gatedIn)).toMatchObject({ from: day(3), until: day(80) });
-    scenario.postMilestone('vessel_departed', day(4), { location: 'CNSHA' });
-    expect(match(scenario, gatedIn)).toMatchObject({ from: day(4), until: day(80) });
+    scenario.upsertShipment({ etd: createTimeInJanuary2026(3), eta: createTimeInJanuary2026(20) });
+    expect(match(scenario, gatedIn)).toMatchObject({
+      from: createTimeInJanuary2026(3),
+      until: createTimeInJanuary2026(80),
+    });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(4), { location: 'CNSHA' });
+    expect(match(scenario, gatedIn)).toMatchObject({
+      from: createTimeInJanuary2026(4),
+      until: createTimeInJanuary2026(80),
+    });
   });
 
   it('ends with the milestone that completes the shipment', () => {
     const scenario = create();
-    scenario.postMilestone('vessel_departed', day(4), { location: 'CNSHA' });
-    scenario.postMilestone('empty_returned', day(30));
-    expect(match(scenario, gatedIn)).toMatchObject({ status: 'completed', ended_at: day(30) });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(4), { location: 'CNSHA' });
+    scenario.postMilestone('empty_returned', createTimeInJanuary2026(30));
+    expect(match(scenario, gatedIn)).toMatchObject({ status: 'completed', ended_at: createTimeInJanuary2026(30) });
   });
 
   it.each(['booking_cancelled', 'cancel'])('has no end if the shipment is cancelled by %s', (how) => {
     const scenario = create();
     if (how === 'cancel') scenario.cancelShipment();
-    else scenario.postMilestone('booking_cancelled', day(3));
+    else scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(3));
     expect(match(scenario, gatedIn)).toMatchObject({ status: 'cancelled', ended_at: null });
   });
 
   it('knows repetitions and corrections of milestones, in any spelling', () => {
     const scenario = create();
     const feed = { source: 'carrier', container_number: CONTAINER_A } as const;
-    scenario.postMilestone('vessel_departed', day(4), { ...feed, external_id: 'EV-1' });
-    scenario.postMilestone('gated_in', day(2), { ...feed, location: 'CNSHA' });
-    const isKnown = (fields: Parameters<typeof milestoneInput>[0]) => match(scenario, { ...feed, ...fields }).isKnown;
-    expect(isKnown({ code: 'vessel_departed', occurred_at: day(9), external_id: 'EV-1' })).toBe(true);
-    expect(isKnown({ code: 'vessel_departed', occurred_at: day(9), external_id: 'EV-2' })).toBe(false);
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(4), { ...feed, external_id: 'EV-1' });
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { ...feed, location: 'CNSHA' });
+    const isKnown = (fields: Parameters<typeof createMilestoneInput>[0]) =>
+      match(scenario, { ...feed, ...fields }).isKnown;
+    expect(isKnown({ code: 'vessel_departed', occurred_at: createTimeInJanuary2026(9), external_id: 'EV-1' })).toBe(
+      true,
+    );
+    expect(isKnown({ code: 'vessel_departed', occurred_at: createTimeInJanuary2026(9), external_id: 'EV-2' })).toBe(
+      false,
+    );
     expect(isKnown({ ...gatedIn, location: 'cn sha', container_number: 'mscu 123456-6' })).toBe(true);
-    expect(isKnown({ ...gatedIn, occurred_at: day(3), location: 'CNSHA' })).toBe(false);
+    expect(isKnown({ ...gatedIn, occurred_at: createTimeInJanuary2026(3), location: 'CNSHA' })).toBe(false);
   });
 });

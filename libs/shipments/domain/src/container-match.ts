@@ -3,7 +3,7 @@ import { checkMilestone, type MilestoneInput } from './check-milestone.ts';
 import { listPorts } from './commands/record-milestone.ts';
 import { findStartOfStatedTime, findTimeZone, restoreStatedTime } from './local-time.ts';
 import { findTimelineEntry, type ShipmentState } from './state.ts';
-import { findDuplicate } from './timeline.ts';
+import { findDuplicateMilestone } from './timeline.ts';
 
 /** Facts of a shipment that decide whether a milestone of its container belongs to it. */
 export interface ContainerMatch {
@@ -32,13 +32,13 @@ export function matchMilestone(state: ShipmentState, input: MilestoneInput, plac
   return {
     status: record.status,
     ended_at: FINISHED_STATUSES.includes(record.status) ? findEndTime(state) : null,
-    from: record.atd ?? findStartOfEtd(record, places) ?? record.created_at,
+    from: record.atd ?? findStartOfEtdDay(record, places) ?? record.created_at,
     until: record.eta === null ? null : new Date(Date.parse(record.eta) + MAX_DAYS_AFTER_ETA * DAY_MS).toISOString(),
-    isKnown: findDuplicate(state, milestone) !== undefined,
+    isKnown: findDuplicateMilestone(state, milestone) !== undefined,
   };
 }
 
-function findStartOfEtd({ etd, etd_precision, origin_port }: ShipmentRecord, places: Places): Timestamp | null {
+function findStartOfEtdDay({ etd, etd_precision, origin_port }: ShipmentRecord, places: Places): Timestamp | null {
   const zone = findTimeZone(origin_port, places);
   return findStartOfStatedTime(restoreStatedTime(etd, etd_precision, zone), zone);
 }
@@ -62,10 +62,10 @@ export function selectMatchingShipments<Candidate extends ContainerMatch>(
 ): readonly Candidate[] {
   const known = candidates.filter(({ isKnown }) => isKnown);
   if (known.length === 1) return known;
-  return selectByTime(known.length > 1 ? known : candidates, occurred_at);
+  return selectContainerMatchesByTime(known.length > 1 ? known : candidates, occurred_at);
 }
 
-function selectByTime<Candidate extends ContainerMatch>(
+function selectContainerMatchesByTime<Candidate extends ContainerMatch>(
   candidates: readonly Candidate[],
   occurred_at: Timestamp,
 ): readonly Candidate[] {

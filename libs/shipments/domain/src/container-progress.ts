@@ -4,19 +4,19 @@ import {
   type DemotableKind,
   type StatusDemotion,
   type DemotionTimes,
-  UNDEMOTED_STATUSES,
-  isAfterDemotion,
-  isArrivedKind,
+  STATUSES_WITHOUT_DEMOTION,
+  isAfterTurningPoint,
+  isArrivalDemotedByDeparture,
 } from './status-demotions.ts';
 import type { Route } from './route.ts';
 import { getOccurredAt, type TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
 import { findStayingArrival, findDemotionTimes } from './turning-points.ts';
 import {
-  TIME_BEFORE_ALL,
+  TIME_BEFORE_ALL_TIMESTAMPS,
   STATUS_RANKS,
   type MilestoneSummary,
-  chooseEarlierEntry,
+  chooseEarlierTimelineEntry,
   findFirstNotBefore,
   chooseLaterEntry,
 } from './milestone-summary.ts';
@@ -60,7 +60,7 @@ export function computeProgress(summaries: readonly MilestoneSummary[], route: R
   const sailed = findLatestTime(summaries, 'sailed');
   const reached: (TimelineEntry | undefined)[] = [];
   const reach = (rank: number, entry: TimelineEntry | undefined): void => {
-    if (entry !== undefined) reached[rank] = chooseEarlierEntry(reached[rank], entry);
+    if (entry !== undefined) reached[rank] = chooseEarlierTimelineEntry(reached[rank], entry);
   };
   let discharge: TimelineEntry | undefined;
   let landing: TimelineEntry | undefined;
@@ -74,11 +74,11 @@ export function computeProgress(summaries: readonly MilestoneSummary[], route: R
       const entries = summary.demotable[kind];
       if (entries !== undefined) applyDemotableMilestones(entries, kind, basis, reach);
     }
-    discharge = chooseEarlierEntry(discharge, findFirstNotBefore(discharged, points.departed));
-    landing = chooseEarlierEntry(landing, findFinalDischarge(summary, sailed, points));
-    gateOut = chooseEarlierEntry(gateOut, findFirstNotBefore(gatedOut, points.railDeparted));
-    delivery = chooseEarlierEntry(delivery, delivered);
-    emptyReturn = chooseEarlierEntry(emptyReturn, emptyReturned);
+    discharge = chooseEarlierTimelineEntry(discharge, findFirstNotBefore(discharged, points.departed));
+    landing = chooseEarlierTimelineEntry(landing, findDischargeFromLastVessel(summary, sailed, points));
+    gateOut = chooseEarlierTimelineEntry(gateOut, findFirstNotBefore(gatedOut, points.railDeparted));
+    delivery = chooseEarlierTimelineEntry(delivery, delivered);
+    emptyReturn = chooseEarlierTimelineEntry(emptyReturn, emptyReturned);
   }
   const rank = reached.findLastIndex((entry) => entry !== undefined);
   return {
@@ -103,15 +103,15 @@ export function computeProgress(summaries: readonly MilestoneSummary[], route: R
  * Finds the discharge from the last vessel. A discharge at a port on the way counts only if the goods continue by land
  * from that port, as legs or a later train show.
  */
-function findFinalDischarge(
+function findDischargeFromLastVessel(
   { discharged, landed, passed }: MilestoneSummary,
   sailed: Timestamp,
   { railDeparted }: DemotionTimes,
 ): TimelineEntry | undefined {
-  const known = chooseEarlierEntry(findFirstNotBefore(discharged, sailed), findFirstNotBefore(landed, sailed));
+  const known = chooseEarlierTimelineEntry(findFirstNotBefore(discharged, sailed), findFirstNotBefore(landed, sailed));
   const passing = findFirstNotBefore(passed, sailed);
   return passing !== undefined && passing.milestone.occurred_at < railDeparted
-    ? chooseEarlierEntry(known, passing)
+    ? chooseEarlierTimelineEntry(known, passing)
     : known;
 }
 
@@ -129,13 +129,15 @@ function applyDemotableMilestones(
   const stretches: readonly StatusDemotion[] = STATUS_DEMOTIONS[kind];
   for (const stretch of stretches) {
     const first = entries[place];
-    if (first === undefined || isAfterDemotion(stretch, points, first.milestone.occurred_at)) continue;
+    if (first === undefined || isAfterTurningPoint(stretch, points, first.milestone.occurred_at)) continue;
     if (stretch.status !== null) reach(STATUS_RANKS[stretch.status], first);
-    place = findFirstIndex(entries, ({ occurred_at }) => isAfterDemotion(stretch, points, occurred_at));
+    place = findFirstIndex(entries, ({ occurred_at }) => isAfterTurningPoint(stretch, points, occurred_at));
   }
-  const staying = isArrivedKind(kind) ? findStayingArrival(entries, place, points, route) : entries[place];
+  const staying = isArrivalDemotedByDeparture(kind)
+    ? findStayingArrival(entries, place, points, route)
+    : entries[place];
   if (staying !== entries[place]) reach(STATUS_RANKS.in_transit, entries[place]);
-  reach(STATUS_RANKS[UNDEMOTED_STATUSES[kind]], staying);
+  reach(STATUS_RANKS[STATUSES_WITHOUT_DEMOTION[kind]], staying);
 }
 
 /**
@@ -153,7 +155,7 @@ export function computeShipmentStatus(progresses: readonly ContainerProgress[]):
       .map(({ milestone }) => milestone);
     return {
       status: getStatusOfRank(lowest),
-      milestone: setters.reduce<TimelineEntry | undefined>(chooseLaterSetter, undefined) ?? null,
+      milestone: setters.reduce<TimelineEntry | undefined>(chooseLaterTimelineEntry, undefined) ?? null,
       rule: progresses.length === 1 ? 'highest_rank' : 'lowest_of_delivered',
     };
   }
@@ -161,7 +163,8 @@ export function computeShipmentStatus(progresses: readonly ContainerProgress[]):
   const rank = Math.min(highest, STATUS_RANKS.out_for_delivery);
   let milestone: TimelineEntry | undefined;
   for (const { reached } of progresses) {
-    for (let each = rank; each <= highest && rank > 0; each++) milestone = chooseEarlierEntry(milestone, reached[each]);
+    for (let each = rank; each <= highest && rank > 0; each++)
+      milestone = chooseEarlierTimelineEntry(milestone, reached[each]);
   }
   return { status: getStatusOfRank(rank), milestone: milestone ?? null, rule: chooseStatusRule(rank, highest) };
 }
@@ -171,7 +174,7 @@ function chooseStatusRule(rank: number, highest: number): StatusRule {
   return rank > 0 ? 'highest_rank' : 'no_milestone';
 }
 
-function chooseLaterSetter(a: TimelineEntry | undefined, b: TimelineEntry | null): TimelineEntry | undefined {
+function chooseLaterTimelineEntry(a: TimelineEntry | undefined, b: TimelineEntry | null): TimelineEntry | undefined {
   return chooseLaterEntry(a, b ?? undefined);
 }
 
@@ -179,7 +182,7 @@ function getStatusOfRank(rank: number): ShipmentStatus {
   return SHIPMENT_STATUSES[rank] ?? 'pending';
 }
 
-/** Returns the latest time of a kind; `TIME_BEFORE_ALL` if there is none. */
+/** Returns the latest time of a kind; `TIME_BEFORE_ALL_TIMESTAMPS` if there is none. */
 export function findLatestTime(
   summaries: readonly MilestoneSummary[],
   kind:
@@ -193,7 +196,7 @@ export function findLatestTime(
     | 'freightReleased'
     | 'movedOn',
 ): Timestamp {
-  let time = TIME_BEFORE_ALL;
+  let time = TIME_BEFORE_ALL_TIMESTAMPS;
   for (const summary of summaries) if (summary[kind] > time) time = summary[kind];
   return time;
 }

@@ -1,6 +1,13 @@
 import type { ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { CONTAINER_A, Scenario, catchRefusal, createLegFields, day, createScenario } from '../test/scenario.ts';
+import {
+  CONTAINER_A,
+  Scenario,
+  captureRefusal,
+  createLegFieldsWithDefaults,
+  createTimeInJanuary2026,
+  createScenario,
+} from '../test/scenario.ts';
 import { createScenarioWithRule, enableOnlyType, createJanuaryTime } from '../test/time-driven.ts';
 import { type MilestoneInput, fold, toShipmentEvent } from './index.ts';
 
@@ -12,7 +19,7 @@ const END_OF_DAY_9 = '2026-01-10T11:59:59.999Z';
 /** Equals `rounds` of the testing library, which the domain cannot import. */
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
 
-const createVoyage = (fields: Partial<ShipmentFields> = {}) => createScenario({ ...ROUTE, ...fields });
+const createOceanShipmentScenario = (fields: Partial<ShipmentFields> = {}) => createScenario({ ...ROUTE, ...fields });
 
 describe('a day as an expected time', () => {
   it.each([
@@ -20,26 +27,31 @@ describe('a day as an expected time', () => {
     ['eta', 'USCHI', END_OF_DAY_9],
     ['eta', null, END_OF_DAY_9],
   ] as const)('ends when it ends at the port: %s at %s', (_, destination_port, eta) => {
-    const { record } = createVoyage({ eta: '2026-01-09', destination_port });
+    const { record } = createOceanShipmentScenario({ eta: '2026-01-09', destination_port });
     expect(record).toMatchObject({ eta, eta_precision: 'day', original_eta: eta, original_eta_precision: 'day' });
     expect(record).toMatchObject({ etd: null, etd_precision: 'time' });
   });
 
   it('sets the times of legs at their own ports', () => {
     const legs = [
-      createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: '2026-01-09', eta: day(12) }),
-      createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: '2026-01-09' }),
+      createLegFieldsWithDefaults({
+        origin_port: 'CNSHA',
+        destination_port: 'SGSIN',
+        etd: '2026-01-09',
+        eta: createTimeInJanuary2026(12),
+      }),
+      createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: '2026-01-09' }),
     ];
-    const { record } = createVoyage({ legs });
+    const { record } = createOceanShipmentScenario({ legs });
     expect(record).toMatchObject({ etd: END_IN_SHANGHAI, etd_precision: 'day', eta: END_IN_LOS_ANGELES });
     expect(record.legs).toMatchObject([
-      { etd: END_IN_SHANGHAI, etd_precision: 'day', eta: day(12), eta_precision: 'time' },
+      { etd: END_IN_SHANGHAI, etd_precision: 'day', eta: createTimeInJanuary2026(12), eta_precision: 'time' },
       { etd: null, etd_precision: 'time', eta: END_IN_LOS_ANGELES, eta_precision: 'day' },
     ]);
   });
 
   it('stays the same day if the destination changes', () => {
-    const scenario = createVoyage({ eta: '2026-01-09' });
+    const scenario = createOceanShipmentScenario({ eta: '2026-01-09' });
     scenario.upsertShipment({ destination_port: 'SGSIN' });
     expect(scenario.record).toMatchObject({ eta: END_IN_SHANGHAI, original_eta: END_IN_SHANGHAI });
     scenario.upsertShipment({ destination_port: null });
@@ -47,7 +59,7 @@ describe('a day as an expected time', () => {
   });
 
   it('is no change if it is sent again, and a time is another statement', () => {
-    const scenario = createVoyage({ eta: '2026-01-09' });
+    const scenario = createOceanShipmentScenario({ eta: '2026-01-09' });
     expect(scenario.upsertShipment({ eta: '2026-01-09' }).outcome).toBe('unchanged');
     expect(scenario.patchShipment({ eta: '2026-01-09' }).outcome).toBe('unchanged');
     expect(scenario.patchShipment({ eta: END_IN_LOS_ANGELES }).outcome).toBe('updated');
@@ -55,27 +67,31 @@ describe('a day as an expected time', () => {
   });
 
   it('can be the original ETA, also as the present ETA', () => {
-    const scenario = createVoyage({ eta: day(5) });
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(5) });
     scenario.patchShipment({ original_eta: '2026-01-09' });
     expect(scenario.record).toMatchObject({ original_eta: END_IN_LOS_ANGELES, original_eta_precision: 'day' });
     scenario.patchShipment({ eta: '2026-01-12' });
     scenario.patchShipment({ original_eta: null });
-    scenario.patchShipment({ destination_port: 'SGSIN', eta: day(20) });
+    scenario.patchShipment({ destination_port: 'SGSIN', eta: createTimeInJanuary2026(20) });
     expect(scenario.record).toMatchObject({ original_eta: '2026-01-12T15:59:59.999Z', original_eta_precision: 'day' });
     const stored = JSON.parse(JSON.stringify(scenario.events)) as Parameters<typeof toShipmentEvent>[0][];
     expect(fold(stored.map(toShipmentEvent))).toEqual(scenario.state);
   });
 
   it('must not be before 2000', () => {
-    const refused = catchRefusal(() =>
-      createVoyage({ etd: '1999-12-31', eta: '2000-01-01', legs: [createLegFields({ eta: '1970-01-01' })] }),
+    const refused = captureRefusal(() =>
+      createOceanShipmentScenario({
+        etd: '1999-12-31',
+        eta: '2000-01-01',
+        legs: [createLegFieldsWithDefaults({ eta: '1970-01-01' })],
+      }),
     );
     expect(refused.details).toMatchObject([
       { param: 'legs[0].eta', code: 'timestamp_out_of_range' },
       { param: 'etd', code: 'timestamp_out_of_range' },
     ]);
     for (const original_eta of ['1999-12-31', '1970-01-01T00:00:00.000Z']) {
-      const patch = catchRefusal(() => createVoyage().patchShipment({ original_eta }));
+      const patch = captureRefusal(() => createOceanShipmentScenario().patchShipment({ original_eta }));
       expect(patch.details).toMatchObject([{ param: 'original_eta', code: 'timestamp_out_of_range' }]);
     }
   });
@@ -88,7 +104,7 @@ describe('a day as the time of a milestone', () => {
     [null, null, END_OF_DAY_9, null],
     ['Depot 7', 'Asia/Shanghai', END_IN_SHANGHAI, 'Asia/Shanghai'],
   ])('ends at its place: %s, %s', (location, timezone, occurred_at, zone) => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const { milestone } = scenario.postEstimate('vessel_arrived', '2026-01-09', { location, timezone });
     expect(milestone).toMatchObject({ occurred_at, occurred_at_precision: 'day', timezone: zone });
     // The ETA of the shipment is that day at the destination.
@@ -96,27 +112,30 @@ describe('a day as the time of a milestone', () => {
   });
 
   it('is refused for an actual milestone', () => {
-    const scenario = createVoyage();
-    const refused = catchRefusal(() => scenario.postMilestone('vessel_departed', '2026-01-09'));
+    const scenario = createOceanShipmentScenario();
+    const refused = captureRefusal(() => scenario.postMilestone('vessel_departed', '2026-01-09'));
     expect(refused.details).toMatchObject([{ param: 'occurred_at', code: 'invalid_timestamp' }]);
     const { milestone } = scenario.postEstimate('vessel_departed', '2026-01-09', { location: 'CNSHA' });
-    const correction = catchRefusal(() => scenario.correctMilestone(milestone, { classifier: 'actual' }));
+    const correction = captureRefusal(() => scenario.correctMilestone(milestone, { classifier: 'actual' }));
     expect(correction.details).toMatchObject([{ param: 'occurred_at', code: 'invalid_timestamp' }]);
-    scenario.correctMilestone(milestone, { classifier: 'actual', occurred_at: day(9) });
-    expect(scenario.getMilestone(milestone.id)).toMatchObject({ occurred_at: day(9), occurred_at_precision: 'time' });
+    scenario.correctMilestone(milestone, { classifier: 'actual', occurred_at: createTimeInJanuary2026(9) });
+    expect(scenario.getMilestone(milestone.id)).toMatchObject({
+      occurred_at: createTimeInJanuary2026(9),
+      occurred_at_precision: 'time',
+    });
   });
 
   it('must not be before 2000', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     for (const location of ['USLAX', 'Depot 7']) {
-      const refused = catchRefusal(() => scenario.postEstimate('vessel_arrived', '1999-12-31', { location }));
+      const refused = captureRefusal(() => scenario.postEstimate('vessel_arrived', '1999-12-31', { location }));
       expect(refused.details).toMatchObject([{ param: 'occurred_at', code: 'timestamp_out_of_range' }]);
     }
     expect(scenario.postEstimate('vessel_arrived', '2000-01-01', { location: 'CNSHA' }).outcome).toBe('recorded');
   });
 
   it('is the same milestone if it is sent again, but a time is another one', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const sent = { location: 'USLAX' };
     scenario.postEstimate('vessel_arrived', '2026-01-09', sent);
     expect(scenario.postEstimate('vessel_arrived', '2026-01-09', sent).outcome).toBe('existing');
@@ -125,7 +144,7 @@ describe('a day as the time of a milestone', () => {
   });
 
   it('stays the same day if its place or time zone is corrected', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const { milestone } = scenario.postEstimate('vessel_arrived', '2026-01-09', { location: 'USLAX' });
     expect(scenario.correctMilestone(milestone, { note: 'by phone' }).milestone.occurred_at).toBe(END_IN_LOS_ANGELES);
     expect(scenario.correctMilestone(milestone, { location: 'SGSIN' }).milestone.occurred_at).toBe(END_IN_SHANGHAI);
@@ -139,11 +158,11 @@ describe('a day as the time of a milestone', () => {
 
   it('lets the report stated last count, in any order', () => {
     const reports = [
-      ['2026-01-09', day(1)],
-      [day(9, 13), day(2)],
-      ['2026-01-12', day(3)],
-      [day(11), day(4)],
-      ['2026-01-09', day(5)],
+      ['2026-01-09', createTimeInJanuary2026(1)],
+      [createTimeInJanuary2026(9, 13), createTimeInJanuary2026(2)],
+      ['2026-01-12', createTimeInJanuary2026(3)],
+      [createTimeInJanuary2026(11), createTimeInJanuary2026(4)],
+      ['2026-01-09', createTimeInJanuary2026(5)],
     ] as const;
     const orders = [
       [0, 1, 2, 3, 4],
@@ -170,7 +189,7 @@ describe('a day as the time of a milestone', () => {
     const scenario = new Scenario().atTime(createJanuaryTime(26));
     scenario.upsertShipment({ external_id: 'PO-1', ...ROUTE });
     const post = (index: number, isDay: boolean) => {
-      const reported_at = new Date(Date.parse(day(1)) + index * 60_000).toISOString();
+      const reported_at = new Date(Date.parse(createTimeInJanuary2026(1)) + index * 60_000).toISOString();
       const occurred_at = isDay ? '2026-01-09' : END_IN_LOS_ANGELES;
       return scenario.postEstimate('vessel_arrived', occurred_at, { location: 'USLAX', reported_at });
     };
@@ -188,7 +207,7 @@ describe('a day as the time of a milestone', () => {
     const report = fc.record({
       occurred_at: time.map(([number, hour]) => `2026-01-0${number}${hour}`),
       location: fc.constantFrom('USLAX', null, 'SGSIN', 'Depot 7'),
-      reported_at: fc.constantFrom(day(1), day(2), day(3)),
+      reported_at: fc.constantFrom(createTimeInJanuary2026(1), createTimeInJanuary2026(2), createTimeInJanuary2026(3)),
       source: fc.constantFrom('carrier' as const, 'ais' as const),
     });
     const orders = fc
@@ -212,23 +231,23 @@ describe('a day as the time of a milestone', () => {
 
 describe('comparisons by local days', () => {
   const slip = (eta: string, later: string) => {
-    const scenario = createVoyage({ eta });
+    const scenario = createOceanShipmentScenario({ eta });
     scenario.settings = enableOnlyType('eta_slip');
     scenario.patchShipment({ eta: later });
     return scenario.state?.exceptions.map(({ metrics, detail }) => [metrics['slip_hours'], detail]) ?? [];
   };
 
   it('measures eta_slip in days of 24 hours', () => {
-    expect(slip('2026-01-09', day(9, 23))).toEqual([]);
+    expect(slip('2026-01-09', createTimeInJanuary2026(9, 23))).toEqual([]);
     expect(slip('2026-01-09', END_IN_LOS_ANGELES)).toEqual([]);
-    expect(slip(day(9, 9), '2026-01-09')).toEqual([]);
+    expect(slip(createTimeInJanuary2026(9, 9), '2026-01-09')).toEqual([]);
     expect(slip('2026-01-09', '2026-01-10')).toEqual([
       [24, 'The ETA 2026-01-10 is 24 hours past the original 2026-01-09.'],
     ]);
-    expect(slip(day(9, 9), '2026-01-11')).toMatchObject([[48, expect.any(String)]]);
+    expect(slip(createTimeInJanuary2026(9, 9), '2026-01-11')).toMatchObject([[48, expect.any(String)]]);
     // The evening of the day before at the place.
-    expect(slip(day(10, 7), '2026-01-09')).toEqual([]);
-    expect(slip(day(10, 7), '2026-01-10')).toMatchObject([[24, expect.any(String)]]);
+    expect(slip(createTimeInJanuary2026(10, 7), '2026-01-09')).toEqual([]);
+    expect(slip(createTimeInJanuary2026(10, 7), '2026-01-10')).toMatchObject([[24, expect.any(String)]]);
   });
 
   it('warns of an ETA before the ETD by the dates at the ports', () => {
@@ -236,10 +255,15 @@ describe('comparisons by local days', () => {
       new Scenario().upsertShipment({ external_id: 'PO-1', ...ROUTE, ...fields }).warnings.map(({ code }) => code);
     expect(warnings({ etd: '2026-01-09', eta: '2026-01-08' })).toEqual(['eta_before_etd']);
     expect(warnings({ etd: '2026-01-09', eta: '2026-01-09' })).toEqual([]);
-    expect(warnings({ etd: '2026-01-09', eta: day(9, 12) })).toEqual([]);
-    expect(warnings({ etd: '2026-01-09', eta: day(9, 7) })).toEqual(['eta_before_etd']);
-    expect(warnings({ etd: day(9, 20), eta: '2026-01-09' })).toEqual(['eta_before_etd']);
-    const leg = createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX', etd: '2026-01-09', eta: day(9, 7) });
+    expect(warnings({ etd: '2026-01-09', eta: createTimeInJanuary2026(9, 12) })).toEqual([]);
+    expect(warnings({ etd: '2026-01-09', eta: createTimeInJanuary2026(9, 7) })).toEqual(['eta_before_etd']);
+    expect(warnings({ etd: createTimeInJanuary2026(9, 20), eta: '2026-01-09' })).toEqual(['eta_before_etd']);
+    const leg = createLegFieldsWithDefaults({
+      origin_port: 'CNSHA',
+      destination_port: 'USLAX',
+      etd: '2026-01-09',
+      eta: createTimeInJanuary2026(9, 7),
+    });
     expect(warnings({ legs: [leg] })).toContain('eta_before_etd');
   });
 
@@ -262,8 +286,8 @@ describe('comparisons by local days', () => {
 
   it('opens missed_connection after the day of the next ETD', () => {
     const legs = [
-      createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
-      createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: '2026-01-09' }),
+      createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
+      createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: '2026-01-09' }),
     ];
     const scenario = createScenarioWithRule('missed_connection', { legs }).atTime(createJanuaryTime(6));
     scenario.settings = enableOnlyType('missed_connection', { after_hours: 6 });
@@ -284,14 +308,14 @@ describe('comparisons by local days', () => {
 
   it('counts a trip of the container that ends on the day of the ETD', () => {
     const post = (etd: string) => {
-      const scenario = createVoyage({ mode: 'road', container_numbers: [CONTAINER_A], etd });
+      const scenario = createOceanShipmentScenario({ mode: 'road', container_numbers: [CONTAINER_A], etd });
       for (const [code, hour] of [
         ['empty_picked_up', 2],
         ['gated_in', 3],
         ['delivered', 8],
         ['empty_returned', 9],
       ] as const)
-        scenario.postMilestone(code, day(9, hour), { container_number: CONTAINER_A });
+        scenario.postMilestone(code, createTimeInJanuary2026(9, hour), { container_number: CONTAINER_A });
       return scenario.record.status;
     };
     expect(post('2026-01-09')).toBe('completed');
@@ -301,7 +325,7 @@ describe('comparisons by local days', () => {
 
 describe('a time without an offset', () => {
   const post = (occurred_at: string, timezone: string | null, location: string | null = 'USLAX') =>
-    createVoyage().postEstimate('vessel_arrived', occurred_at, { timezone, location }).milestone;
+    createOceanShipmentScenario().postEstimate('vessel_arrived', occurred_at, { timezone, location }).milestone;
 
   it.each([
     ['2026-01-09T10:30:00.000', 'Asia/Shanghai', '2026-01-09T02:30:00.000Z'],
@@ -321,17 +345,17 @@ describe('a time without an offset', () => {
   });
 
   it('is refused without a time zone, or without a known zone of the location', () => {
-    const refused = catchRefusal(() => post('2026-01-09T10:30:00.000', null));
+    const refused = captureRefusal(() => post('2026-01-09T10:30:00.000', null));
     expect(refused.details).toMatchObject([{ param: 'occurred_at', code: 'invalid_timestamp' }]);
     for (const location of ['Depot 7', 'USCHI', null]) {
-      const unknown = catchRefusal(() => post('2026-01-09T10:30:00.000', 'location', location));
+      const unknown = captureRefusal(() => post('2026-01-09T10:30:00.000', 'location', location));
       expect(unknown.details).toMatchObject([{ param: 'timezone', code: 'unknown_timezone' }]);
     }
   });
 
   it('is converted in reported_at too, also in a correction', () => {
-    const scenario = createVoyage();
-    const { milestone } = scenario.postEstimate('vessel_arrived', day(9), {
+    const scenario = createOceanShipmentScenario();
+    const { milestone } = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(9), {
       ...{ timezone: 'Asia/Shanghai', reported_at: '2026-01-02T08:00:00.000' },
     });
     expect(milestone.reported_at).toBe('2026-01-02T00:00:00.000Z');

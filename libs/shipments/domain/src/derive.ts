@@ -6,9 +6,15 @@ import {
   type RemovedContainers,
 } from './changes.ts';
 import { findOriginalEta } from './original-eta.ts';
-import { findStartOfStatedTime, getPrecision, isDay, placeTime, toStatedTime } from './local-time.ts';
+import {
+  findStartOfStatedTime,
+  getTimePrecision,
+  isDateWithoutTime,
+  moveDayToPort,
+  toStatedTime,
+} from './local-time.ts';
 import { hasValidCheckDigit } from './references.ts';
-import { buildRoute, type Route } from './route.ts';
+import { buildRouteOfShipment, type Route } from './route.ts';
 import { type DecidedTimes, type EstimateListener, decideTimes } from './schedule.ts';
 import {
   type ContainerProgress,
@@ -19,7 +25,7 @@ import {
 import type { ClientOriginalEta, ClientSchedule, ShipmentState, TimelineEntry } from './state.ts';
 import { isDepartedImmediately } from './status-demotions.ts';
 import { STATUS_RANKS, type MilestoneSummary, chooseLaterEntry } from './milestone-summary.ts';
-import { type TimelineAnalysis, analyseTimeline } from './timeline-analysis.ts';
+import { type TimelineAnalysis, analyseMilestoneTimeline } from './timeline-analysis.ts';
 import type { ExpectedJourneyTimes } from './trips.ts';
 
 /** Inputs from which the derived fields of a shipment are computed. */
@@ -79,9 +85,9 @@ export function deriveShipment(
 ): DerivedShipment {
   const { record, schedule, timeline, droppedEstimates, cancelled, originalEta, newOriginalEta } = basis;
   const containers = record.container_numbers;
-  const route = buildRoute(record, schedule.legs.value, places);
+  const route = buildRouteOfShipment(record, schedule.legs.value, places);
   const journeyTimes = findJourneyTimes(schedule, route, record);
-  const analysis = analyseTimeline({ timeline, droppedEstimates }, route, containers, journeyTimes);
+  const analysis = analyseMilestoneTimeline({ timeline, droppedEstimates }, route, containers, journeyTimes);
   const subjects = deriveStatusSubjects(analysis, containers);
   const countsAsArrival = (entry: TimelineEntry) => isArrivalOfSubjects(entry, subjects, analysis);
   const times = decideTimes(analysis, { schedule, containers, countsAsArrival }, onEstimate);
@@ -96,9 +102,9 @@ export function deriveShipment(
       since: originalEta.since,
     });
   const original = newOriginalEta === undefined ? firstEta : (newOriginalEta ?? times.eta.day ?? times.eta.value);
-  const original_eta = placeTime(toStatedTime(original, null), route.destination, route);
+  const original_eta = moveDayToPort(toStatedTime(original, null), route.destination, route);
   const moved = computeShipmentStatus(subjects.map(({ progress }) => progress));
-  const cancellation = findCancellation(analysis, cancelled, moved.status, record);
+  const cancellation = findCancellationOfShipment(analysis, cancelled, moved.status, record);
   const status = cancellation === undefined ? moved : deriveCancelledStatus(cancellation);
   return {
     record: {
@@ -106,14 +112,14 @@ export function deriveShipment(
       status: status.status,
       status_milestone_id: status.milestone?.milestone.id ?? null,
       etd: times.etd.value,
-      etd_precision: getPrecision(times.etd),
+      etd_precision: getTimePrecision(times.etd),
       eta: times.eta.value,
-      eta_precision: getPrecision(times.eta),
+      eta_precision: getTimePrecision(times.eta),
       atd: times.atd.value,
       ata: times.ata.value,
       legs: times.legs,
       original_eta: original_eta.value,
-      original_eta_precision: getPrecision(original_eta),
+      original_eta_precision: getTimePrecision(original_eta),
       containers: deriveContainers(basis, subjects),
       last_milestone: toLastMilestone(analysis.last),
     },
@@ -135,7 +141,7 @@ function findJourneyTimes(
 ): ExpectedJourneyTimes {
   const [first] = legs.value;
   const [given, port] = etd.value === null ? [first?.etd ?? null, first?.origin_port ?? null] : [etd.value, origin];
-  if (given === null || !isDay(given)) return { etd: given, etdEnd: given, created_at };
+  if (given === null || !isDateWithoutTime(given)) return { etd: given, etdEnd: given, created_at };
   const zone = findZone(port);
   const stated = toStatedTime(given, zone);
   return { etd: findStartOfStatedTime(stated, zone), etdEnd: stated.value, created_at };
@@ -207,7 +213,7 @@ function isAfterDepartures(
  * was delivered before.
  * @param status status according to all other milestones
  */
-function findCancellation(
+function findCancellationOfShipment(
   { cancellations }: TimelineAnalysis,
   cancelled: number | null,
   status: ShipmentStatus,

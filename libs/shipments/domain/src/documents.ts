@@ -9,7 +9,7 @@ type Replaced = Pick<DocumentRecord, 'replaced_by_document_id'>;
  * Returns a function that finds the replacement of a document: the last document in its chain of replacements that was
  * not deleted. A deleted document in the middle of the chain is skipped.
  */
-export function createReplacementFinder<Document extends StoredDocument>(
+export function createDocumentReplacementFinder<Document extends StoredDocument>(
   documents: readonly Document[],
 ): (document: Replaced) => Document | undefined {
   const byId = new Map(documents.map((each) => [each.document.id, each]));
@@ -27,11 +27,11 @@ export function createReplacementFinder<Document extends StoredDocument>(
  * Returns the document that becomes current again when the given document is deleted, in its new state. Undefined if
  * there is none.
  */
-export function findRestoredDocument(
+export function findDocumentRestoredByDeletion(
   { id, ...deleted }: DocumentRecord,
   documents: readonly StoredDocument[],
 ): StoredDocument | undefined {
-  if (createReplacementFinder(documents)(deleted) !== undefined) return undefined;
+  if (createDocumentReplacementFinder(documents)(deleted) !== undefined) return undefined;
   const replacedBy = (by: string) => documents.find(({ document }) => document.replaced_by_document_id === by);
   let former = replacedBy(id);
   while (former !== undefined && !isDocumentPresent(former.document)) former = replacedBy(former.document.id);
@@ -39,7 +39,7 @@ export function findRestoredDocument(
 }
 
 /** Returns the time when a pending document expires; undefined for a document that does not wait for bytes. */
-export function findExpiry({ status, created_at }: DocumentRecord): Timestamp | undefined {
+export function findUploadExpiryTime({ status, created_at }: DocumentRecord): Timestamp | undefined {
   if (status !== 'pending_upload') return undefined;
   return new Date(Date.parse(created_at) + DOCUMENT_LIMITS.pendingMs).toISOString();
 }
@@ -55,7 +55,7 @@ export function createExpiryEvents(
   const expired: ShipmentEventBody[] = [];
   let next: Timestamp | undefined;
   for (const { document: previous, received } of documents) {
-    const at = findExpiry(previous);
+    const at = findUploadExpiryTime(previous);
     if (at === undefined) continue;
     if (at > now) next = next === undefined || at < next ? at : next;
     else {
@@ -67,15 +67,18 @@ export function createExpiryEvents(
 }
 
 /** Replaces documents in the draft or adds them. Clears their received bytes. */
-export function putDocuments(draft: Pick<ShipmentDraft, 'documents'>, ...changed: readonly StoredDocument[]): void {
+export function putDocumentsIntoDraft(
+  draft: Pick<ShipmentDraft, 'documents'>,
+  ...changed: readonly StoredDocument[]
+): void {
   for (const stored of changed) {
     const place = draft.documents.findIndex(({ document }) => document.id === stored.document.id);
-    const verdict = computeVerdictNumber(stored, draft.documents[place], draft.documents);
+    const verdict = computeDocumentVerdictNumber(stored, draft.documents[place], draft.documents);
     draft.documents[place < 0 ? draft.documents.length : place] = { ...stored, received: null, verdict };
   }
 }
 
-function computeVerdictNumber(
+function computeDocumentVerdictNumber(
   { document: { status } }: StoredDocument,
   before: DocumentState | undefined,
   all: readonly DocumentState[],

@@ -2,10 +2,15 @@ import type { ShipmentFields, Timestamp } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { journeyPlaces } from '../test/journey-places.ts';
 import { CONTAINER_A, CONTAINER_B, Scenario } from '../test/scenario.ts';
-import { addMs, HOUR_MS, createJanuaryTime } from '../test/time-driven.ts';
+import { addMsToTime, HOUR_MS, createJanuaryTime } from '../test/time-driven.ts';
 import { recordMilestoneHandler } from './commands/record-milestone.ts';
 import { deriveShipment } from './derive.ts';
-import { copyDroppedEstimates, dropEstimates, findDroppedEstimates, isDroppedReport } from './dropped-estimates.ts';
+import {
+  copyDroppedEstimates,
+  dropEstimatesFromTimeline,
+  findDroppedEstimates,
+  isRepeatOfDroppedReport,
+} from './dropped-estimates.ts';
 import { fold, type MilestoneInput, type ShipmentEvent, type ShipmentState } from './index.ts';
 import type { TimelineEntry } from './state.ts';
 
@@ -30,12 +35,12 @@ function createShipment(fields: Partial<ShipmentFields> = {}): Scenario {
 }
 
 function post(scenario: Scenario, { stated, time, more }: Report) {
-  const reported_at = addMs(FIRST_REPORT, stated * HOUR_MS);
+  const reported_at = addMsToTime(FIRST_REPORT, stated * HOUR_MS);
   return scenario.postEstimate('vessel_arrived', timeAfter(time), { location: 'USLAX', reported_at, ...more });
 }
 
 function timeAfter(hours: number): Timestamp {
-  return addMs(createJanuaryTime(10), hours * HOUR_MS);
+  return addMsToTime(createJanuaryTime(10), hours * HOUR_MS);
 }
 
 /** Returns a new estimate each hour. */
@@ -115,7 +120,7 @@ describe('superseded estimates of a series', () => {
     const send = (time: number) =>
       scenario.postEstimate('vessel_arrived', timeAfter(time), { location: 'Los Angeles' });
     for (const time of range(0, 100)) {
-      scenario.atTime(addMs(createJanuaryTime(20), time * 1_000));
+      scenario.atTime(addMsToTime(createJanuaryTime(20), time * 1_000));
       expect(send(time).outcome).toBe('recorded');
     }
     for (const time of range(0, 100)) expect(send(time)).toMatchObject({ outcome: 'existing', events: [] });
@@ -133,7 +138,7 @@ describe('superseded estimates of a series', () => {
     ];
     for (const more of series)
       for (const { stated, time } of poll(60)) {
-        const reported_at = addMs(FIRST_REPORT, stated * HOUR_MS);
+        const reported_at = addMsToTime(FIRST_REPORT, stated * HOUR_MS);
         const { code = 'vessel_arrived', ...rest } = more;
         scenario.postEstimate(code, timeAfter(time), { location: 'USLAX', reported_at, ...rest });
       }
@@ -204,7 +209,7 @@ describe('dropped estimates', () => {
   it('set the ETA if the arrival was before the kept ones', () => {
     const scenario = createShipment();
     for (const each of poll(200)) post(scenario, each);
-    const arrived = addMs(FIRST_REPORT, 20.5 * HOUR_MS);
+    const arrived = addMsToTime(FIRST_REPORT, 20.5 * HOUR_MS);
     scenario.postMilestone('vessel_arrived', arrived, { location: 'USLAX', source: 'carrier' });
     expect(scenario.record).toMatchObject({ ata: arrived, eta: timeAfter(20), original_eta: timeAfter(0) });
     const changed = scenario.events.findLast(({ type }) => type === 'shipment.changed.v1');
@@ -217,11 +222,11 @@ describe('dropped estimates', () => {
     const [entry] = (post(scenario, { stated: 0, time: 0 }), scenario.state?.timeline ?? []);
     if (entry === undefined || scenario.state === undefined) throw new Error('the estimate was not recorded');
     const at = (hour: number): TimelineEntry => {
-      const times = { occurred_at: timeAfter(hour % 500), reported_at: addMs(FIRST_REPORT, hour * HOUR_MS) };
+      const times = { occurred_at: timeAfter(hour % 500), reported_at: addMsToTime(FIRST_REPORT, hour * HOUR_MS) };
       return { ...entry, milestone: { ...entry.milestone, ...times, id: `mst_${hour}` } };
     };
     const draft = { timeline: range(0, 45_000).map(at), droppedEstimates: new Map() as never };
-    dropEstimates(
+    dropEstimatesFromTimeline(
       draft,
       draft.timeline.map(({ milestone }) => milestone.id),
     );
@@ -230,9 +235,9 @@ describe('dropped estimates', () => {
     const [series] = dropped.values();
     expect(series?.times.length).toBeLessThanOrEqual(3 * 20_000);
     const input = (hour: number) => ({ ...at(hour).milestone, external_id: null });
-    for (const hour of [0, 1, 10_000, 25_000, 44_999]) expect(isDroppedReport(dropped, input(hour))).toBe(true);
-    expect(isDroppedReport(dropped, input(45_000))).toBe(false);
-    expect(isDroppedReport(dropped, { ...input(44_000), location: 'CNSHA' })).toBe(false);
+    for (const hour of [0, 1, 10_000, 25_000, 44_999]) expect(isRepeatOfDroppedReport(dropped, input(hour))).toBe(true);
+    expect(isRepeatOfDroppedReport(dropped, input(45_000))).toBe(false);
+    expect(isRepeatOfDroppedReport(dropped, { ...input(44_000), location: 'CNSHA' })).toBe(false);
   });
 
   it('of a shipment with many series are the earliest reports', () => {
@@ -241,7 +246,7 @@ describe('dropped estimates', () => {
     const [entry] = scenario.state?.timeline ?? [];
     if (entry === undefined) throw new Error('the estimate was not recorded');
     const timeline = range(0, 15_050).map((n) => {
-      const reported_at = addMs(FIRST_REPORT, (n % 2 === 0 ? n : -n) * 1_000);
+      const reported_at = addMsToTime(FIRST_REPORT, (n % 2 === 0 ? n : -n) * 1_000);
       const content = {
         location: `Quay ${n % 400}`,
         reported_at,
@@ -300,9 +305,9 @@ describe('random estimates of feeds', () => {
           for (const [index, { stated, time, code, ...more }] of order.entries()) {
             if (index === place && arrived !== null) {
               const actual = { location: 'USLAX', source: 'terminal', reported_at: createJanuaryTime(30) } as const;
-              scenario.postMilestone('vessel_arrived', addMs(FIRST_REPORT, arrived * HOUR_MS), actual);
+              scenario.postMilestone('vessel_arrived', addMsToTime(FIRST_REPORT, arrived * HOUR_MS), actual);
             }
-            const reported_at = addMs(FIRST_REPORT, stated * HOUR_MS);
+            const reported_at = addMsToTime(FIRST_REPORT, stated * HOUR_MS);
             scenario.postEstimate(code, timeAfter(time), { reported_at, ...more });
           }
           return scenario;
@@ -342,10 +347,10 @@ describe('random estimates that people and feeds change', () => {
         for (const { kind, stated, time, ...more } of given) {
           const { timeline = [] } = scenario.state ?? {};
           const entry = timeline[stated % Math.max(1, timeline.length)];
-          const reported_at = addMs(FIRST_REPORT, stated * HOUR_MS);
+          const reported_at = addMsToTime(FIRST_REPORT, stated * HOUR_MS);
           if (kind === 'post') scenario.postEstimate('vessel_arrived', timeAfter(time), { reported_at, ...more });
           else if (kind === 'patch')
-            scenario.atTime(addMs(FIRST_REPORT, stated * HOUR_MS)).patchShipment({ eta: timeAfter(time) });
+            scenario.atTime(addMsToTime(FIRST_REPORT, stated * HOUR_MS)).patchShipment({ eta: timeAfter(time) });
           else if (entry === undefined || entry.milestone.retracted_at !== null) continue;
           else if (kind === 'retract') scenario.retractMilestone(entry.milestone);
           else
@@ -356,7 +361,7 @@ describe('random estimates that people and feeds change', () => {
             });
           scenario.atTime(createJanuaryTime(31));
         }
-        scenario.postMilestone('vessel_arrived', addMs(FIRST_REPORT, arrived * HOUR_MS), {
+        scenario.postMilestone('vessel_arrived', addMsToTime(FIRST_REPORT, arrived * HOUR_MS), {
           location: 'USLAX',
           source: 'terminal',
         });

@@ -1,8 +1,8 @@
 import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
 import type { EstimateReport } from './events/event-data.ts';
-import { hasOverriddenValues, NO_OVERRIDES } from './last-sent.ts';
-import { compareReports, isSameSeries, listEstimates } from './reports.ts';
+import { hasOverriddenValues, NO_OVERRIDDEN_VALUES } from './last-sent.ts';
+import { compareReportsOfMilestone, isSameSeries, listEstimates } from './reports.ts';
 import { toComparablePlace } from './references.ts';
 import type { DroppedReports, ShipmentDraft, ShipmentState, TimelineEntry } from './state.ts';
 
@@ -15,7 +15,7 @@ const MAX_DROPS_PER_EVENT = 100;
 /** Maximum number of dropped reports of a shipment that are remembered. They take 480 kB. */
 const MAX_REMEMBERED_REPORTS = 20_000;
 /** Numbers in {@link DroppedReports.times} for each report. */
-const NUMBERS_PER_REPORT = 3;
+const NUMBERS_STORED_PER_REPORT = 3;
 /** Id of a milestone that is no longer on the timeline, in entries that stand for dropped reports. */
 export const DROPPED_MILESTONE_ID = '';
 
@@ -43,21 +43,21 @@ export function findDroppedEstimates(
   if (milestone.classifier !== 'estimated' || milestone.retracted_at !== null) return [];
   const superseded = listEstimates(timeline, milestone).filter((entry) => entry.milestone.superseded_at !== null);
   const older = superseded.length > MAX_SUPERSEDED_ESTIMATES ? sortByReport(superseded) : [];
-  const ofSeries = older.slice(1, -MAX_SUPERSEDED_ESTIMATES).filter(canBeDropped);
-  const candidates = ofSeries.length > 0 ? ofSeries : findSurplusEstimates(timeline);
+  const ofSeries = older.slice(1, -MAX_SUPERSEDED_ESTIMATES).filter(canEstimateBeDropped);
+  const candidates = ofSeries.length > 0 ? ofSeries : findSurplusSupersededEstimates(timeline);
   const ids = candidates.slice(0, MAX_DROPS_PER_EVENT).map((entry) => entry.milestone.id);
   return isNew ? ids : ids.filter((id) => id !== milestone.id);
 }
 
 /** Returns the earliest reports of a shipment with too many superseded estimates. */
-function findSurplusEstimates(timeline: readonly TimelineEntry[]): readonly TimelineEntry[] {
+function findSurplusSupersededEstimates(timeline: readonly TimelineEntry[]): readonly TimelineEntry[] {
   if (timeline.length <= MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT) return [];
-  const superseded = timeline.filter((entry) => isSupersededEstimate(entry.milestone) && canBeDropped(entry));
+  const superseded = timeline.filter((entry) => isSupersededEstimate(entry.milestone) && canEstimateBeDropped(entry));
   return superseded.length > MAX_SUPERSEDED_ESTIMATES_OF_SHIPMENT ? sortByReport(superseded) : [];
 }
 
 function sortByReport(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
-  return entries.toSorted((a, b) => compareReports(a.milestone, b.milestone));
+  return entries.toSorted((a, b) => compareReportsOfMilestone(a.milestone, b.milestone));
 }
 
 /** Returns true for an estimate that a later report of its series replaced. */
@@ -69,7 +69,7 @@ export function isSupersededEstimate({ classifier, superseded_at }: Milestone): 
  * Returns true if the estimate has an effect only through the times of its reports. An estimate that a person corrected
  * or retracted is kept, so that repetitions of the feed are recognized, and so is one that moved here from another place.
  */
-function canBeDropped(entry: TimelineEntry): boolean {
+function canEstimateBeDropped(entry: TimelineEntry): boolean {
   const { milestone, formerReports } = entry;
   if (milestone.retracted_at !== null || hasOverriddenValues(entry)) return false;
   return formerReports.every((report) => isSameSeries({ ...milestone, ...report }, milestone));
@@ -86,33 +86,36 @@ export function moveDroppedEstimates(
 ): ShipmentState['droppedEstimates'] {
   if (ids.length === 0) return droppedEstimates;
   const draft = { timeline, droppedEstimates: copyDroppedEstimates(droppedEstimates) };
-  dropEstimates(draft, ids);
+  dropEstimatesFromTimeline(draft, ids);
   return draft.droppedEstimates;
 }
 
 /** Removes estimates from the timeline and remembers the times of their reports. Modifies the draft. */
-export function dropEstimates(draft: DropDraft, ids: readonly string[]): void {
+export function dropEstimatesFromTimeline(draft: DropDraft, ids: readonly string[]): void {
   if (ids.length === 0) return;
   const dropped = new Set(ids);
   let kept = 0;
   for (const entry of draft.timeline) {
-    if (dropped.has(entry.milestone.id)) rememberReports(draft.droppedEstimates, entry);
+    if (dropped.has(entry.milestone.id)) rememberDroppedReports(draft.droppedEstimates, entry);
     else draft.timeline[kept++] = entry;
   }
   draft.timeline.length = kept;
 }
 
-function rememberReports(dropped: DropDraft['droppedEstimates'], { milestone, formerReports, written }: TimelineEntry) {
+function rememberDroppedReports(
+  dropped: DropDraft['droppedEstimates'],
+  { milestone, formerReports, written }: TimelineEntry,
+) {
   for (const report of [milestone, ...formerReports]) {
-    const series = findOrAddSeries(dropped, milestone, report, written);
+    const series = findOrAddEstimateSeries(dropped, milestone, report, written);
     series.lastWritten = Math.max(series.lastWritten, written);
-    insertReport(series.times, report, written);
+    insertDroppedReport(series.times, report, written);
   }
-  forgetOldReports(dropped);
+  forgetOldDroppedReports(dropped);
 }
 
 /** Returns the dropped reports of the series with the precision of the report, and for days with its time zone. */
-function findOrAddSeries(
+function findOrAddEstimateSeries(
   dropped: DropDraft['droppedEstimates'],
   milestone: Milestone,
   report: EstimateReport,
@@ -139,7 +142,11 @@ function findOrAddSeries(
   return series;
 }
 
-function insertReport(times: number[], report: Pick<EstimateReport, 'reported_at' | 'occurred_at'>, written: number) {
+function insertDroppedReport(
+  times: number[],
+  report: Pick<EstimateReport, 'reported_at' | 'occurred_at'>,
+  written: number,
+) {
   const [reported, occurred] = [Date.parse(report.reported_at), Date.parse(report.occurred_at)];
   const place = findReportIndex(times, reported, occurred);
   if (times[place] === reported && times[place + 1] === occurred) {
@@ -161,35 +168,35 @@ function findFirstReportIndex(
   isLate: (reported: number, occurred: number) => boolean,
 ): number {
   let low = 0;
-  let high = times.length / NUMBERS_PER_REPORT;
+  let high = times.length / NUMBERS_STORED_PER_REPORT;
   while (low < high) {
     const middle = (low + high) >> 1;
-    const place = middle * NUMBERS_PER_REPORT;
+    const place = middle * NUMBERS_STORED_PER_REPORT;
     if (isLate(times[place] ?? NaN, times[place + 1] ?? NaN)) high = middle;
     else low = middle + 1;
   }
-  return low * NUMBERS_PER_REPORT;
+  return low * NUMBERS_STORED_PER_REPORT;
 }
 
 /** If too many reports are remembered, forgets the older half of the longest series, except its first report. */
-function forgetOldReports(dropped: DropDraft['droppedEstimates']): void {
+function forgetOldDroppedReports(dropped: DropDraft['droppedEstimates']): void {
   let count = 0;
   let longest: ReturnType<DropDraft['droppedEstimates']['get']>;
   for (const series of dropped.values()) {
-    count += series.times.length / NUMBERS_PER_REPORT;
+    count += series.times.length / NUMBERS_STORED_PER_REPORT;
     if (longest === undefined || series.times.length > longest.times.length) longest = series;
   }
   if (count <= MAX_REMEMBERED_REPORTS || longest === undefined) return;
-  const older = Math.ceil(longest.times.length / NUMBERS_PER_REPORT / 2) * NUMBERS_PER_REPORT;
-  const forgotten = longest.times.splice(NUMBERS_PER_REPORT, older);
-  longest.forgottenUntil = Math.max(longest.forgottenUntil, forgotten.at(-NUMBERS_PER_REPORT) ?? -Infinity);
+  const older = Math.ceil(longest.times.length / NUMBERS_STORED_PER_REPORT / 2) * NUMBERS_STORED_PER_REPORT;
+  const forgotten = longest.times.splice(NUMBERS_STORED_PER_REPORT, older);
+  longest.forgottenUntil = Math.max(longest.forgottenUntil, forgotten.at(-NUMBERS_STORED_PER_REPORT) ?? -Infinity);
 }
 
 /**
  * Returns true if the posted estimate repeats a dropped report: one with the same time, stated at the same time or at no
  * given time. A report from the time of forgotten ones counts as one of them.
  */
-export function isDroppedReport(dropped: ShipmentState['droppedEstimates'], input: MilestoneInput): boolean {
+export function isRepeatOfDroppedReport(dropped: ShipmentState['droppedEstimates'], input: MilestoneInput): boolean {
   if (input.classifier !== 'estimated') return false;
   const occurred = Date.parse(input.occurred_at);
   const reported = input.reported_at === null ? undefined : Date.parse(input.reported_at);
@@ -208,7 +215,8 @@ function hasReportTime(times: readonly number[], reported: number | undefined, o
     const place = findReportIndex(times, reported, occurred);
     return times[place] === reported && times[place + 1] === occurred;
   }
-  for (let place = 0; place < times.length; place += NUMBERS_PER_REPORT) if (times[place + 1] === occurred) return true;
+  for (let place = 0; place < times.length; place += NUMBERS_STORED_PER_REPORT)
+    if (times[place + 1] === occurred) return true;
   return false;
 }
 
@@ -223,23 +231,23 @@ export function listReportsDroppedUntil(series: readonly DroppedReports[], time:
   for (const { sample, times } of series) {
     let latest = -Infinity;
     for (
-      let place = findFirstReportIndex(times, (r) => r > until) - NUMBERS_PER_REPORT;
+      let place = findFirstReportIndex(times, (r) => r > until) - NUMBERS_STORED_PER_REPORT;
       place >= 0;
-      place -= NUMBERS_PER_REPORT
+      place -= NUMBERS_STORED_PER_REPORT
     ) {
       const occurred = times[place + 1] ?? -Infinity;
       // Reports of one time can differ in whether they were recorded after the value of the client.
-      if (occurred <= latest && times[place] !== times[place + NUMBERS_PER_REPORT]) continue;
+      if (occurred <= latest && times[place] !== times[place + NUMBERS_STORED_PER_REPORT]) continue;
       latest = Math.max(latest, occurred);
-      found.push(createEntry(sample, readReport(times, place), times[place + 2] ?? 0));
+      found.push(createTimelineEntryOfReport(sample, readDroppedReport(times, place), times[place + 2] ?? 0));
     }
   }
   return found;
 }
 
-function createEntry(sample: Milestone, report: Times, written: number): TimelineEntry {
+function createTimelineEntryOfReport(sample: Milestone, report: Times, written: number): TimelineEntry {
   const milestone = { ...sample, ...report };
-  return { milestone, recorded: written, written, overridden: NO_OVERRIDES, formerReports: [] };
+  return { milestone, recorded: written, written, overridden: NO_OVERRIDDEN_VALUES, formerReports: [] };
 }
 
 /** Returns the dropped report of a series that was stated first after a time; undefined if there is none. */
@@ -251,13 +259,13 @@ export function findFirstDroppedReport(
   let place = findFirstReportIndex(times, (reported) => reported > after);
   if (place >= times.length) return undefined;
   // If several reports were stated at the same time, the last one counts.
-  while (times[place + NUMBERS_PER_REPORT] === times[place]) place += NUMBERS_PER_REPORT;
-  return { ...sample, ...readReport(times, place) };
+  while (times[place + NUMBERS_STORED_PER_REPORT] === times[place]) place += NUMBERS_STORED_PER_REPORT;
+  return { ...sample, ...readDroppedReport(times, place) };
 }
 
 type Times = Pick<EstimateReport, 'reported_at' | 'occurred_at'>;
 
-function readReport(times: readonly number[], place: number): Times {
+function readDroppedReport(times: readonly number[], place: number): Times {
   const [reported = 0, occurred = 0] = times.slice(place, place + 2);
   return { reported_at: new Date(reported).toISOString(), occurred_at: new Date(occurred).toISOString() };
 }

@@ -16,7 +16,7 @@ interface CodeAtPlace {
 }
 
 /** Returns the time of an estimate. Its day, if it states one, is that of its own place. */
-export function readEstimatedTime(report: EstimateReport): StatedTime {
+export function getTimeOfEstimate(report: EstimateReport): StatedTime {
   const { occurred_at, occurred_at_precision, timezone = null } = report;
   return restoreStatedTime(occurred_at, occurred_at_precision, timezone);
 }
@@ -39,7 +39,7 @@ export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolea
 }
 
 /** Returns true if the milestone is at one of the ports, or has no known place. */
-export function isAtPortOrUnknown(
+export function isAtPortsOrUnknownPlace(
   { milestone }: CodeAtPlace,
   route: Route,
   ports: ReadonlySet<string | null>,
@@ -49,7 +49,7 @@ export function isAtPortOrUnknown(
 }
 
 /** Drops all other arrival estimates if an estimate for the arrival at the destination exists. */
-export function preferDestination(
+export function dropOtherArrivalEstimates(
   estimates: readonly TimelineEntry[],
   isForShipment: (entry: TimelineEntry) => boolean,
   onEstimate: RuleListener | undefined,

@@ -3,12 +3,19 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   type Scenario,
-  day,
-  addMetadata,
-  createVoyage,
+  createTimeInJanuary2026,
+  addEventMetadata,
+  createOceanShipmentScenario,
 } from '../test/scenario.ts';
 import type { ShipmentEvent } from './events/stored-events.ts';
-import { evolve, evolveRecord, findMilestone, fold, readMilestoneChanges, findCommandRevision } from './index.ts';
+import {
+  applyEventToState,
+  evolveRecord,
+  findMilestone,
+  fold,
+  readMilestoneChanges,
+  findCommandRevision,
+} from './index.ts';
 
 function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
@@ -19,32 +26,35 @@ function freeze<T>(value: T): T {
 }
 
 function busy(): Scenario {
-  const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B], eta: day(20) });
-  scenario.postMilestone('vessel_departed', day(2));
-  scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1' });
-  scenario.postEstimate('vessel_arrived', day(22));
-  scenario.postEstimate('vessel_arrived', day(23), { external_id: 'EV-1' });
-  scenario.postMilestone('customs_hold', day(5), { container_number: CONTAINER_A });
-  scenario.upsertShipment({ container_numbers: [CONTAINER_B, CONTAINER_C], eta: day(30) });
-  scenario.postMilestone('gated_in', day(1));
-  scenario.postMilestone('delivered', day(30));
+  const scenario = createOceanShipmentScenario({
+    container_numbers: [CONTAINER_A, CONTAINER_B],
+    eta: createTimeInJanuary2026(20),
+  });
+  scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
+  scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+  scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22));
+  scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23), { external_id: 'EV-1' });
+  scenario.postMilestone('customs_hold', createTimeInJanuary2026(5), { container_number: CONTAINER_A });
+  scenario.upsertShipment({ container_numbers: [CONTAINER_B, CONTAINER_C], eta: createTimeInJanuary2026(30) });
+  scenario.postMilestone('gated_in', createTimeInJanuary2026(1));
+  scenario.postMilestone('delivered', createTimeInJanuary2026(30));
   return scenario;
 }
 
 describe('evolve', () => {
   it('is pure: changes neither state nor event', () => {
     const scenario = busy();
-    let state = freeze(evolve(undefined, freeze(scenario.events[0] as ShipmentEvent)));
-    for (const event of scenario.events.slice(1)) state = freeze(evolve(state, freeze(event)));
+    let state = freeze(applyEventToState(undefined, freeze(scenario.events[0] as ShipmentEvent)));
+    for (const event of scenario.events.slice(1)) state = freeze(applyEventToState(state, freeze(event)));
     expect(state).toEqual(scenario.state);
   });
 
   it('can continue one state in two ways', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const { state } = scenario;
     const [one, other] = ['vessel_departed', 'gated_in'].map((code) => {
       scenario.state = state;
-      scenario.postMilestone(code, day(2));
+      scenario.postMilestone(code, createTimeInJanuary2026(2));
       return scenario.state;
     });
     expect(one?.timeline.map(({ milestone }) => milestone.code)).toEqual(['vessel_departed']);
@@ -54,21 +64,21 @@ describe('evolve', () => {
   });
 
   it('only copies: data of an event counts even if it contradicts other data', () => {
-    const scenario = createVoyage();
-    const [changed] = addMetadata(
+    const scenario = createOceanShipmentScenario();
+    const [changed] = addEventMetadata(
       { ...scenario.createCommandContext(), type: 'UpsertShipment', shipment_id: 'shp_x', fields: {} },
       [{ type: 'shipment.changed.v1', data: { changes: { status: { from: 'pending', to: 'delivered' } } } }],
       1,
     );
-    expect(evolve(scenario.state, changed as ShipmentEvent).record.status).toBe('delivered');
+    expect(applyEventToState(scenario.state, changed as ShipmentEvent).record.status).toBe('delivered');
   });
 
   it('sets missing fields of an old shipment to empty values', () => {
-    const [created] = createVoyage().events;
+    const [created] = createOceanShipmentScenario().events;
     if (created?.type !== 'shipment.created.v1') throw new Error('it begins with something else');
     const { legs: _, metadata: __, ...shipment } = created.data.shipment;
     const former = { ...created, data: { ...created.data, shipment: shipment as typeof created.data.shipment } };
-    expect(evolve(undefined, former).record).toEqual({ ...created.data.shipment, legs: [], metadata: null });
+    expect(applyEventToState(undefined, former).record).toEqual({ ...created.data.shipment, legs: [], metadata: null });
   });
 
   it('refuses a stream that does not begin with the creation', () => {
@@ -93,11 +103,11 @@ describe('fold', () => {
 
 describe('commands seen', () => {
   it('have the revision of their first event; commands without events are absent', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
-    scenario.postMilestone('vessel_departed', day(2));
-    scenario.postMilestone('vessel_departed', day(2));
-    scenario.postMilestone('customs_hold', day(5));
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(5));
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
     expect([1, 2, 3, 4, 5].map((number) => findCommandRevision(state, id(number)))).toEqual([
@@ -112,12 +122,12 @@ describe('commands seen', () => {
 
 describe('the timeline', () => {
   it('is sorted by occurred_at, catalog sequence, recorded_at', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_departed', day(2));
-    scenario.postMilestone('delivered', day(20));
-    scenario.postMilestone('loaded_on_vessel', day(2));
-    scenario.postMilestone('vessel_departed', day(2), { source: 'carrier' });
-    scenario.postMilestone('gated_in', day(1));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
+    scenario.postMilestone('delivered', createTimeInJanuary2026(20));
+    scenario.postMilestone('loaded_on_vessel', createTimeInJanuary2026(2));
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), { source: 'carrier' });
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(1));
     expect(scenario.state?.timeline.map(({ milestone }) => `${milestone.code} ${milestone.source}`)).toEqual([
       'gated_in manual',
       'loaded_on_vessel manual',

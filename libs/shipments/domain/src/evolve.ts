@@ -1,13 +1,13 @@
 import { chooseLatestTime, type ShipmentException, type ShipmentRecord } from '@tracking/contracts';
-import { putDocuments } from './documents.ts';
-import { copyDroppedEstimates, dropEstimates } from './dropped-estimates.ts';
+import { putDocumentsIntoDraft } from './documents.ts';
+import { copyDroppedEstimates, dropEstimatesFromTimeline } from './dropped-estimates.ts';
 import { type ExceptionChange, readNextCheckTime, type StoredDocument } from './events/event-data.ts';
-import { findDescriptor, type ShipmentEvent, type ShipmentEventBody } from './events/stored-events.ts';
+import { findStoredEventDescriptor, type ShipmentEvent, type ShipmentEventBody } from './events/stored-events.ts';
 import type { ShipmentDraft, ShipmentState } from './state.ts';
-import { type MilestoneChanges, putMilestone } from './timeline.ts';
+import { type MilestoneChanges, insertMilestone } from './timeline.ts';
 
 /** Returns the state after one more event. Pure. */
-export function evolve(state: ShipmentState | undefined, event: ShipmentEvent): ShipmentState {
+export function applyEventToState(state: ShipmentState | undefined, event: ShipmentEvent): ShipmentState {
   return applyEvent(state === undefined ? undefined : copyToDraft(state), event);
 }
 
@@ -34,13 +34,13 @@ function copyToDraft(state: ShipmentState): ShipmentDraft {
 
 function applyEvent(before: ShipmentDraft | undefined, event: ShipmentEvent): ShipmentDraft {
   const { type, data, revision, metadata } = event;
-  const descriptor = findDescriptor(type);
+  const descriptor = findStoredEventDescriptor(type);
   const draft = before ?? descriptor.begin?.(data, revision);
   if (draft === undefined) throw createMissingCreationError(event);
   draft.record = updateRecord(draft.record, event);
   if (draft.commands.at(-1)?.id !== metadata.command_id) draft.commands.push({ id: metadata.command_id, revision });
   applyMilestoneChanges(draft, event);
-  putDocuments(draft, ...readChangedDocuments(event));
+  putDocumentsIntoDraft(draft, ...readChangedDocuments(event));
   const exception = readExceptionChange(event);
   if (exception !== undefined) addOrReplaceException(draft.exceptions, exception);
   descriptor.applyToState?.(draft, data, { revision, at: metadata.recorded_at });
@@ -54,24 +54,24 @@ function applyEvent(before: ShipmentDraft | undefined, event: ShipmentEvent): Sh
 function applyMilestoneChanges(draft: ShipmentDraft, event: ShipmentEvent): void {
   const changes = readMilestoneChanges(event);
   if (changes === undefined) return;
-  putMilestone(draft.timeline, changes, event.revision);
-  dropEstimates(draft, changes.dropped ?? []);
+  insertMilestone(draft.timeline, changes, event.revision);
+  dropEstimatesFromTimeline(draft, changes.dropped ?? []);
 }
 
 /** Returns the changes that an event makes to the timeline; undefined if there are none. */
 export function readMilestoneChanges({ type, data, metadata }: ShipmentEvent): MilestoneChanges | undefined {
-  const changes = findDescriptor(type).milestoneChanges?.(data);
+  const changes = findStoredEventDescriptor(type).milestoneChanges?.(data);
   return changes && { ...changes, at: metadata.recorded_at };
 }
 
 /** Returns the fields of an exception that an event sets; undefined if the event does not change an exception. */
 export function readExceptionChange({ type, data }: ShipmentEventBody): ExceptionChange | undefined {
-  return findDescriptor(type).exception?.(data);
+  return findStoredEventDescriptor(type).exception?.(data);
 }
 
 /** Returns the documents that an event adds or changes, in their new state. */
 export function readChangedDocuments({ type, data }: ShipmentEventBody): readonly StoredDocument[] {
-  return findDescriptor(type).documents?.(data) ?? [];
+  return findStoredEventDescriptor(type).documents?.(data) ?? [];
 }
 
 /**
@@ -83,7 +83,7 @@ export function applyDocumentChanges(
   events: readonly ShipmentEventBody[],
 ): ShipmentState['documents'] {
   const draft = { documents: before.slice() };
-  for (const event of events) putDocuments(draft, ...readChangedDocuments(event));
+  for (const event of events) putDocumentsIntoDraft(draft, ...readChangedDocuments(event));
   return draft.documents;
 }
 
@@ -93,7 +93,7 @@ export function applyDocumentChanges(
  */
 export function evolveRecord(record: ShipmentRecord | undefined, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision } = event;
-  const before = findDescriptor(type).begin?.(data, revision).record ?? record;
+  const before = findStoredEventDescriptor(type).begin?.(data, revision).record ?? record;
   if (before === undefined) throw createMissingCreationError(event);
   return updateRecord(before, event);
 }
@@ -101,7 +101,7 @@ export function evolveRecord(record: ShipmentRecord | undefined, event: Shipment
 /** @param before record before the event; for the first event of a stream, the record that the event creates */
 function updateRecord(before: ShipmentRecord, event: ShipmentEvent): ShipmentRecord {
   const { type, data, revision, metadata } = event;
-  const after = findDescriptor(type).applyToRecord?.(before, data) ?? before;
+  const after = findStoredEventDescriptor(type).applyToRecord?.(before, data) ?? before;
   // The clocks of machines differ, but `updated_at` must never decrease.
   const { recorded_at } = metadata;
   const updated_at = recorded_at > before.updated_at ? recorded_at : before.updated_at;

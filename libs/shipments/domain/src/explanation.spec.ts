@@ -15,12 +15,12 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   CONTAINER_C,
-  createLegFields,
-  day,
-  decisionInputs,
+  createLegFieldsWithDefaults,
+  createTimeInJanuary2026,
+  SAMPLE_DECISION_INPUTS,
   type Scenario,
   createScenario,
-  createVoyage,
+  createOceanShipmentScenario,
   CONTAINER_WITH_WRONG_DIGIT,
 } from '../test/scenario.ts';
 import { explainShipment } from './explanation.ts';
@@ -30,7 +30,7 @@ const RANK = (status: ShipmentStatus) => SHIPMENT_STATUSES.indexOf(status);
 
 function explained(scenario: Scenario): ShipmentExplanation {
   if (scenario.state === undefined) throw new Error('there is no shipment');
-  return explainShipment(scenario.state, decisionInputs);
+  return explainShipment(scenario.state, SAMPLE_DECISION_INPUTS);
 }
 
 const ruleOf = (scenario: Scenario, { id }: { readonly id: string }) =>
@@ -41,41 +41,45 @@ describe('explains the effect and rule of each milestone', () => {
   const LEGS = [
     ['CNSHA', 'SGSIN'],
     ['SGSIN', 'USLAX'],
-  ].map(([origin_port = '', destination_port = '']) => createLegFields({ origin_port, destination_port }));
+  ].map(([origin_port = '', destination_port = '']) => createLegFieldsWithDefaults({ origin_port, destination_port }));
   type Case = readonly [rule: MilestoneRule, counts_as: ShipmentStatus | null, act: (scenario: Scenario) => string];
   it.each<Case>([
-    ['status_of_code', 'arrived', (s) => s.postMilestone('vessel_arrived', day(9), { location }).milestone.id],
-    ['leaves_status', null, (s) => s.postMilestone('customs_hold', day(9)).milestone.id],
+    [
+      'status_of_code',
+      'arrived',
+      (s) => s.postMilestone('vessel_arrived', createTimeInJanuary2026(9), { location }).milestone.id,
+    ],
+    ['leaves_status', null, (s) => s.postMilestone('customs_hold', createTimeInJanuary2026(9)).milestone.id],
     [
       'arrival_on_the_way',
       'in_transit',
-      (s) => s.postMilestone('vessel_arrived', day(5), { location: 'SGSIN' }).milestone.id,
+      (s) => s.postMilestone('vessel_arrived', createTimeInJanuary2026(5), { location: 'SGSIN' }).milestone.id,
     ],
     [
       'departed_again',
       'in_transit',
       (s) => {
         s.upsertShipment({ destination_port: null });
-        s.postMilestone('vessel_departed', day(8));
-        return s.postMilestone('vessel_arrived', day(7)).milestone.id;
+        s.postMilestone('vessel_departed', createTimeInJanuary2026(8));
+        return s.postMilestone('vessel_arrived', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
     [
       'not_at_destination',
       'in_transit',
-      (s) => s.postMilestone('rail_unloaded', day(9), { location: 'USCHI' }).milestone.id,
+      (s) => s.postMilestone('rail_unloaded', createTimeInJanuary2026(9), { location: 'USCHI' }).milestone.id,
     ],
     [
       'not_at_destination',
       'at_origin',
-      (s) => s.postMilestone('gated_out', day(9), { location: 'CNSHA' }).milestone.id,
+      (s) => s.postMilestone('gated_out', createTimeInJanuary2026(9), { location: 'CNSHA' }).milestone.id,
     ],
     [
       'departed_again',
       'in_transit',
       (s) => {
-        s.postMilestone('vessel_departed', day(8));
-        return s.postMilestone('vessel_arrived', day(7)).milestone.id;
+        s.postMilestone('vessel_departed', createTimeInJanuary2026(8));
+        return s.postMilestone('vessel_arrived', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
     [
@@ -83,34 +87,36 @@ describe('explains the effect and rule of each milestone', () => {
       null,
       (s) => {
         s.upsertShipment({ mode: 'courier' });
-        s.postMilestone('available_for_pickup', day(8));
-        return s.postMilestone('out_for_delivery', day(7)).milestone.id;
+        s.postMilestone('available_for_pickup', createTimeInJanuary2026(8));
+        return s.postMilestone('out_for_delivery', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
     [
       'already_discharged',
       null,
       (s) => {
-        s.postMilestone('discharged', day(8), { location });
-        return s.postMilestone('vessel_departed', day(9)).milestone.id;
+        s.postMilestone('discharged', createTimeInJanuary2026(8), { location });
+        return s.postMilestone('vessel_departed', createTimeInJanuary2026(9)).milestone.id;
       },
     ],
     [
       'late_repeat',
       null,
       (s) => {
-        s.postMilestone('vessel_departed', day(1), { location: 'CNSHA' });
-        s.postMilestone('vessel_arrived', day(8), { location: 'SGSIN' });
-        return s.postMilestone('vessel_departed', day(9), { location: 'CNSHA' }).milestone.id;
+        s.postMilestone('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
+        s.postMilestone('vessel_arrived', createTimeInJanuary2026(8), { location: 'SGSIN' });
+        return s.postMilestone('vessel_departed', createTimeInJanuary2026(9), { location: 'CNSHA' }).milestone.id;
       },
     ],
     [
       'previous_trip',
       null,
       (s) => {
-        const { id } = s.postMilestone('vessel_arrived', day(1), { container_number: CONTAINER_A }).milestone;
-        s.postMilestone('empty_returned', day(2), { container_number: CONTAINER_A });
-        s.postMilestone('gated_in', day(8), { container_number: CONTAINER_A });
+        const { id } = s.postMilestone('vessel_arrived', createTimeInJanuary2026(1), {
+          container_number: CONTAINER_A,
+        }).milestone;
+        s.postMilestone('empty_returned', createTimeInJanuary2026(2), { container_number: CONTAINER_A });
+        s.postMilestone('gated_in', createTimeInJanuary2026(8), { container_number: CONTAINER_A });
         return id;
       },
     ],
@@ -118,18 +124,20 @@ describe('explains the effect and rule of each milestone', () => {
       'next_trip',
       null,
       (s) => {
-        s.upsertShipment({ etd: day(1) });
-        s.postMilestone('vessel_arrived', day(1), { container_number: CONTAINER_A });
-        s.postMilestone('empty_returned', day(2), { container_number: CONTAINER_A });
-        return s.postMilestone('gated_in', day(8), { container_number: CONTAINER_A }).milestone.id;
+        s.upsertShipment({ etd: createTimeInJanuary2026(1) });
+        s.postMilestone('vessel_arrived', createTimeInJanuary2026(1), { container_number: CONTAINER_A });
+        s.postMilestone('empty_returned', createTimeInJanuary2026(2), { container_number: CONTAINER_A });
+        return s.postMilestone('gated_in', createTimeInJanuary2026(8), { container_number: CONTAINER_A }).milestone.id;
       },
     ],
     [
       'container_not_used',
       null,
       (s) => {
-        const { id } = s.postMilestone('empty_picked_up', day(1), { container_number: CONTAINER_A }).milestone;
-        s.postMilestone('empty_returned', day(2), { container_number: CONTAINER_A });
+        const { id } = s.postMilestone('empty_picked_up', createTimeInJanuary2026(1), {
+          container_number: CONTAINER_A,
+        }).milestone;
+        s.postMilestone('empty_returned', createTimeInJanuary2026(2), { container_number: CONTAINER_A });
         return id;
       },
     ],
@@ -138,43 +146,51 @@ describe('explains the effect and rule of each milestone', () => {
       'in_transit',
       (s) => {
         s.upsertShipment({ destination_port: null });
-        s.postMilestone('rail_departed', day(8));
-        return s.postMilestone('gated_out', day(7)).milestone.id;
+        s.postMilestone('rail_departed', createTimeInJanuary2026(8));
+        return s.postMilestone('gated_out', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
     [
       'unavailable_again',
       null,
       (s) => {
-        s.postMilestone('unavailable_for_pickup', day(8));
-        return s.postMilestone('available_for_pickup', day(7)).milestone.id;
+        s.postMilestone('unavailable_for_pickup', createTimeInJanuary2026(8));
+        return s.postMilestone('available_for_pickup', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
     [
       'cancellation_taken_back',
       null,
       (s) => {
-        s.postMilestone('booking_confirmed', day(8));
-        return s.postMilestone('booking_cancelled', day(7)).milestone.id;
+        s.postMilestone('booking_confirmed', createTimeInJanuary2026(8));
+        return s.postMilestone('booking_cancelled', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
-    ['status_of_code', 'cancelled', (s) => s.postMilestone('booking_cancelled', day(7)).milestone.id],
+    [
+      'status_of_code',
+      'cancelled',
+      (s) => s.postMilestone('booking_cancelled', createTimeInJanuary2026(7)).milestone.id,
+    ],
     [
       'delivered_before',
       null,
       (s) => {
-        s.postMilestone('delivered', day(8));
-        return s.postMilestone('booking_cancelled', day(7)).milestone.id;
+        s.postMilestone('delivered', createTimeInJanuary2026(8));
+        return s.postMilestone('booking_cancelled', createTimeInJanuary2026(7)).milestone.id;
       },
     ],
-    ['sailing_on', null, (s) => s.postMilestone('vessel_departed', day(9), { location }).milestone.id],
-    ['newest_estimate', null, (s) => s.postEstimate('vessel_arrived', day(20)).milestone.id],
+    [
+      'sailing_on',
+      null,
+      (s) => s.postMilestone('vessel_departed', createTimeInJanuary2026(9), { location }).milestone.id,
+    ],
+    ['newest_estimate', null, (s) => s.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone.id],
     [
       'newer_estimate',
       null,
       (s) => {
-        const { id } = s.postEstimate('vessel_arrived', day(20)).milestone;
-        s.postEstimate('vessel_arrived', day(21));
+        const { id } = s.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+        s.postEstimate('vessel_arrived', createTimeInJanuary2026(21));
         return id;
       },
     ],
@@ -182,8 +198,8 @@ describe('explains the effect and rule of each milestone', () => {
       'newer_estimate',
       null,
       (s) => {
-        const { id } = s.postEstimate('vessel_arrived', day(20), { source: 'carrier' }).milestone;
-        s.postEstimate('vessel_arrived', day(21), { source: 'ais' });
+        const { id } = s.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { source: 'carrier' }).milestone;
+        s.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { source: 'ais' });
         return id;
       },
     ],
@@ -191,24 +207,25 @@ describe('explains the effect and rule of each milestone', () => {
       'later_estimate',
       null,
       (s) => {
-        s.postEstimate('vessel_arrived', day(21), { container_number: CONTAINER_A });
-        return s.postEstimate('vessel_arrived', day(20), { container_number: CONTAINER_B }).milestone.id;
+        s.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { container_number: CONTAINER_A });
+        return s.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { container_number: CONTAINER_B })
+          .milestone.id;
       },
     ],
     [
       'destination_estimated',
       null,
       (s) => {
-        s.postEstimate('arrived_at_destination', day(22));
-        return s.postEstimate('vessel_arrived', day(20)).milestone.id;
+        s.postEstimate('arrived_at_destination', createTimeInJanuary2026(22));
+        return s.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone.id;
       },
     ],
     [
       'set_by_client',
       null,
       (s) => {
-        const { id } = s.postEstimate('vessel_arrived', day(20)).milestone;
-        s.upsertShipment({ eta: day(21) });
+        const { id } = s.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+        s.upsertShipment({ eta: createTimeInJanuary2026(21) });
         return id;
       },
     ],
@@ -216,8 +233,8 @@ describe('explains the effect and rule of each milestone', () => {
       'actual_time_known',
       null,
       (s) => {
-        const { id } = s.postEstimate('arrived_at_destination', day(20)).milestone;
-        s.postMilestone('vessel_arrived', day(19));
+        const { id } = s.postEstimate('arrived_at_destination', createTimeInJanuary2026(20)).milestone;
+        s.postMilestone('vessel_arrived', createTimeInJanuary2026(19));
         return id;
       },
     ],
@@ -226,8 +243,14 @@ describe('explains the effect and rule of each milestone', () => {
       null,
       (s) => {
         const report = { location, source: 'carrier' as const };
-        const { id } = s.postMilestone('vessel_arrived', day(8), { ...report, reported_at: day(8) }).milestone;
-        s.postMilestone('vessel_arrived', day(9), { ...report, reported_at: day(9) });
+        const { id } = s.postMilestone('vessel_arrived', createTimeInJanuary2026(8), {
+          ...report,
+          reported_at: createTimeInJanuary2026(8),
+        }).milestone;
+        s.postMilestone('vessel_arrived', createTimeInJanuary2026(9), {
+          ...report,
+          reported_at: createTimeInJanuary2026(9),
+        });
         return id;
       },
     ],
@@ -235,26 +258,32 @@ describe('explains the effect and rule of each milestone', () => {
       'return_started',
       'in_transit',
       (s) => {
-        const { id } = s.postMilestone('available_for_pickup', day(9), { location }).milestone;
-        s.postMilestone('return_started', day(10), { location });
+        const { id } = s.postMilestone('available_for_pickup', createTimeInJanuary2026(9), { location }).milestone;
+        s.postMilestone('return_started', createTimeInJanuary2026(10), { location });
         return id;
       },
     ],
-    ['estimates_nothing', null, (s) => s.postEstimate('gated_out', day(20)).milestone.id],
+    ['estimates_nothing', null, (s) => s.postEstimate('gated_out', createTimeInJanuary2026(20)).milestone.id],
     [
       'estimated_elsewhere',
       null,
       (s) => {
         s.upsertShipment({ legs: LEGS });
-        return s.postEstimate('vessel_arrived', day(20), { location: 'DEHAM' }).milestone.id;
+        return s.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'DEHAM' }).milestone.id;
       },
     ],
-    ['planned', null, (s) => s.postMilestone('vessel_arrived', day(20), { classifier: 'planned' }).milestone.id],
+    [
+      'planned',
+      null,
+      (s) => s.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { classifier: 'planned' }).milestone.id,
+    ],
     [
       'container_not_on_shipment',
       null,
       (s) => {
-        const { id } = s.postMilestone('gated_in', day(1), { container_number: CONTAINER_A }).milestone;
+        const { id } = s.postMilestone('gated_in', createTimeInJanuary2026(1), {
+          container_number: CONTAINER_A,
+        }).milestone;
         s.upsertShipment({ container_numbers: [CONTAINER_B] });
         return id;
       },
@@ -263,36 +292,36 @@ describe('explains the effect and rule of each milestone', () => {
       'retracted',
       null,
       (s) => {
-        const { milestone } = s.postMilestone('gated_in', day(1));
+        const { milestone } = s.postMilestone('gated_in', createTimeInJanuary2026(1));
         s.retractMilestone(milestone);
         return milestone.id;
       },
     ],
   ])('%s: %s', (rule, counts_as, act) => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const id = act(scenario);
     expect(ruleOf(scenario, { id })).toMatchObject({ rule, counts_as, result: MILESTONE_RULES[rule], containers: [] });
   });
 
   it('by the mode, and for part loads', () => {
     const truck = createScenario({ mode: 'road' });
-    const pickUp = truck.postMilestone('picked_up', day(1)).milestone;
+    const pickUp = truck.postMilestone('picked_up', createTimeInJanuary2026(1)).milestone;
     expect(ruleOf(truck, pickUp)).toMatchObject({
       rule: 'status_of_mode',
       counts_as: 'in_transit',
       sets: ['status', 'atd'],
     });
-    const part = createVoyage({ load_type: 'lcl' });
-    const out = part.postMilestone('gated_out', day(9)).milestone;
-    const returned = part.postMilestone('empty_returned', day(12)).milestone;
+    const part = createOceanShipmentScenario({ load_type: 'lcl' });
+    const out = part.postMilestone('gated_out', createTimeInJanuary2026(9)).milestone;
+    const returned = part.postMilestone('empty_returned', createTimeInJanuary2026(12)).milestone;
     expect(ruleOf(part, out)).toMatchObject({ rule: 'part_load', result: 'demoted', counts_as: 'in_transit' });
     expect(ruleOf(part, returned)).toMatchObject({ rule: 'part_load', result: 'demoted', counts_as: null });
   });
 
   it('with the containers that have a different effect', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B, CONTAINER_C] });
-    const arrival = scenario.postMilestone('vessel_arrived', day(7)).milestone;
-    scenario.postMilestone('vessel_departed', day(8), { container_number: CONTAINER_B });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B, CONTAINER_C] });
+    const arrival = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(7)).milestone;
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(8), { container_number: CONTAINER_B });
     expect(ruleOf(scenario, arrival)).toMatchObject({
       rule: 'status_of_code',
       counts_as: 'arrived',
@@ -309,24 +338,28 @@ describe('explains the effect and rule of each milestone', () => {
   });
 
   it('with the times that an estimate sets', () => {
-    const scenario = createVoyage({ legs: LEGS, eta: day(19) });
-    const first = scenario.postEstimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
+    const scenario = createOceanShipmentScenario({ legs: LEGS, eta: createTimeInJanuary2026(19) });
+    const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' }).milestone;
     expect(ruleOf(scenario, first)?.sets.toSorted()).toEqual(['eta', 'legs[1].eta']);
-    scenario.upsertShipment({ eta: day(18) });
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(18) });
     expect(ruleOf(scenario, first)).toMatchObject({ result: 'counted', sets: ['legs[1].eta'] });
-    expect(explained(scenario).eta).toEqual({ value: day(18), rule: 'set_by_client', milestone_id: null });
+    expect(explained(scenario).eta).toEqual({
+      value: createTimeInJanuary2026(18),
+      rule: 'set_by_client',
+      milestone_id: null,
+    });
   });
 
   it('with a rule for one time although another estimate sets another time', () => {
-    const scenario = createVoyage({ legs: LEGS, container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const scenario = createOceanShipmentScenario({ legs: LEGS, container_numbers: [CONTAINER_A, CONTAINER_B] });
     const there = { location: 'USLAX' };
-    scenario.patchShipment({ eta: day(19) });
-    const later = scenario.postEstimate('vessel_arrived', day(22), {
+    scenario.patchShipment({ eta: createTimeInJanuary2026(19) });
+    const later = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), {
       ...there,
       container_number: CONTAINER_B,
     }).milestone;
     scenario.patchShipment({ legs: LEGS.map((leg) => ({ ...leg, vessel: 'EVER GIVEN' })) });
-    const newer = scenario.postEstimate('vessel_arrived', day(20), {
+    const newer = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), {
       ...there,
       container_number: CONTAINER_A,
     }).milestone;
@@ -337,23 +370,27 @@ describe('explains the effect and rule of each milestone', () => {
 
 describe('explains the shipment', () => {
   it('its status', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     expect(explained(scenario).status).toEqual({ value: 'pending', rule: 'no_milestone', milestone_id: null });
-    const first = scenario.postMilestone('delivered', day(9), { container_number: CONTAINER_A }).milestone;
+    const first = scenario.postMilestone('delivered', createTimeInJanuary2026(9), {
+      container_number: CONTAINER_A,
+    }).milestone;
     const held = { value: 'out_for_delivery', rule: 'not_all_delivered', milestone_id: first.id };
     expect(explained(scenario).status).toEqual(held);
-    const last = scenario.postMilestone('delivered', day(10), { container_number: CONTAINER_B }).milestone;
+    const last = scenario.postMilestone('delivered', createTimeInJanuary2026(10), {
+      container_number: CONTAINER_B,
+    }).milestone;
     const lowest = { value: 'delivered', rule: 'lowest_of_delivered', milestone_id: last.id };
     expect(explained(scenario).status).toEqual(lowest);
-    scenario.postMilestone('booking_cancelled', day(1));
+    scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(1));
     expect(explained(scenario).status).toEqual(lowest);
   });
 
   it('its cancellation', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     scenario.cancelShipment();
     expect(explained(scenario).status).toEqual({ value: 'cancelled', rule: 'cancelled_by_client', milestone_id: null });
-    const { id } = scenario.postMilestone('booking_cancelled', day(1)).milestone;
+    const { id } = scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(1)).milestone;
     expect(explained(scenario).status).toEqual({
       value: 'cancelled',
       rule: 'cancelled_by_milestone',
@@ -362,29 +399,56 @@ describe('explains the shipment', () => {
   });
 
   it('its times', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const nothing = { value: null, rule: 'unknown', milestone_id: null };
     expect(explained(scenario)).toMatchObject({ etd: nothing, eta: nothing, atd: nothing, ata: nothing });
-    scenario.atTime(day(10)).upsertShipment({ eta: day(20) });
-    expect(explained(scenario).eta).toEqual({ value: day(20), rule: 'set_by_client', milestone_id: null });
-    const estimate = scenario.atTime(day(11)).postEstimate('vessel_arrived', day(22)).milestone;
-    expect(explained(scenario).eta).toEqual({ value: day(22), rule: 'newest_estimate', milestone_id: estimate.id });
-    const there = scenario.atTime(day(21)).postMilestone('vessel_arrived', day(21), { location: 'USLAX' }).milestone;
-    expect(explained(scenario).eta).toEqual({ value: day(22), rule: 'actual_time_known', milestone_id: there.id });
-    expect(explained(scenario).ata).toEqual({ value: day(21), rule: 'at_port', milestone_id: there.id });
-    const left = scenario.postMilestone('vessel_departed', day(2)).milestone;
-    expect(explained(scenario).atd).toEqual({ value: day(2), rule: 'earliest', milestone_id: left.id });
+    scenario.atTime(createTimeInJanuary2026(10)).upsertShipment({ eta: createTimeInJanuary2026(20) });
+    expect(explained(scenario).eta).toEqual({
+      value: createTimeInJanuary2026(20),
+      rule: 'set_by_client',
+      milestone_id: null,
+    });
+    const estimate = scenario
+      .atTime(createTimeInJanuary2026(11))
+      .postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
+    expect(explained(scenario).eta).toEqual({
+      value: createTimeInJanuary2026(22),
+      rule: 'newest_estimate',
+      milestone_id: estimate.id,
+    });
+    const there = scenario
+      .atTime(createTimeInJanuary2026(21))
+      .postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' }).milestone;
+    expect(explained(scenario).eta).toEqual({
+      value: createTimeInJanuary2026(22),
+      rule: 'actual_time_known',
+      milestone_id: there.id,
+    });
+    expect(explained(scenario).ata).toEqual({
+      value: createTimeInJanuary2026(21),
+      rule: 'at_port',
+      milestone_id: there.id,
+    });
+    const left = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2)).milestone;
+    expect(explained(scenario).atd).toEqual({
+      value: createTimeInJanuary2026(2),
+      rule: 'earliest',
+      milestone_id: left.id,
+    });
   });
 
   it('values decided by earlier rules', () => {
-    const scenario = createVoyage({ eta: day(20), container_numbers: [CONTAINER_A] });
+    const scenario = createOceanShipmentScenario({
+      eta: createTimeInJanuary2026(20),
+      container_numbers: [CONTAINER_A],
+    });
     const { state } = scenario;
     if (state === undefined) throw new Error('there is no shipment');
     const containers = state.record.containers.map((container) => ({ ...container, status: 'booked' as const }));
-    const record: ShipmentRecord = { ...state.record, status: 'booked', eta: day(21), containers };
-    const { status, eta, etd, containers: told } = explainShipment({ ...state, record }, decisionInputs);
+    const record: ShipmentRecord = { ...state.record, status: 'booked', eta: createTimeInJanuary2026(21), containers };
+    const { status, eta, etd, containers: told } = explainShipment({ ...state, record }, SAMPLE_DECISION_INPUTS);
     expect(status).toEqual({ value: 'booked', rule: 'earlier_rules', milestone_id: null });
-    expect(eta).toEqual({ value: day(21), rule: 'earlier_rules', milestone_id: null });
+    expect(eta).toEqual({ value: createTimeInJanuary2026(21), rule: 'earlier_rules', milestone_id: null });
     expect(etd.rule).toBe('unknown');
     expect(told).toEqual([
       { number: CONTAINER_A, status: { value: 'booked', rule: 'earlier_rules', milestone_id: null } },
@@ -396,8 +460,10 @@ const openIn = (scenario: Scenario) => explained(scenario).exceptions.filter(({ 
 
 describe('explains each open exception', () => {
   it('with the reason and the ways to resolve it', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] });
-    const hold = scenario.postMilestone('customs_hold', day(3), { container_number: CONTAINER_A }).milestone;
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_WITH_WRONG_DIGIT] });
+    const hold = scenario.postMilestone('customs_hold', createTimeInJanuary2026(3), {
+      container_number: CONTAINER_A,
+    }).milestone;
     const exceptions = openIn(scenario);
     expect(exceptions).toHaveLength(2);
     expect(exceptions).toContainEqual({
@@ -406,14 +472,14 @@ describe('explains each open exception', () => {
       container_number: CONTAINER_A,
       status: 'open',
       rule: 'customs_hold',
-      because: `Customs hold since ${day(3)}.`,
+      because: `Customs hold since ${createTimeInJanuary2026(3)}.`,
       milestone_id: hold.id,
       opens_at: null,
       resolved_by: [
         {
           by: 'milestone',
           codes: expect.arrayContaining(['export_customs_cleared', 'vessel_departed', 'available_for_pickup']),
-          occurred_from: day(3),
+          occurred_from: createTimeInJanuary2026(3),
           milestone_ids: [],
           fields: [],
           document_types: [],
@@ -436,12 +502,12 @@ describe('explains each open exception', () => {
         resolved_by: [expect.objectContaining({ by: 'container_taken_off' })],
       }),
     );
-    scenario.postMilestone('import_customs_cleared', day(4));
+    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(4));
     expect(openIn(scenario).map(({ type }) => type)).toEqual(['invalid_container_number']);
   });
 
   it('with exceptions that will open, when, and how to prevent them', () => {
-    const scenario = createVoyage({ etd: '2026-06-04T00:00:00.000Z' });
+    const scenario = createOceanShipmentScenario({ etd: '2026-06-04T00:00:00.000Z' });
     expect(explained(scenario).exceptions).toEqual([
       {
         exception_id: null,
@@ -481,8 +547,8 @@ describe('explains each open exception', () => {
   });
 
   it('without future exceptions if the shipment has the maximum number', () => {
-    const scenario = createVoyage({ etd: '2026-06-04T00:00:00.000Z' });
-    scenario.postMilestone('customs_hold', day(3));
+    const scenario = createOceanShipmentScenario({ etd: '2026-06-04T00:00:00.000Z' });
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(3));
     const { state } = scenario;
     const [hold] = state?.exceptions ?? [];
     if (state === undefined || hold === undefined) throw new Error('nothing opened');
@@ -492,14 +558,14 @@ describe('explains each open exception', () => {
       exceptions: [...Array.from({ length: most - 1 }, () => resolved), hold],
     });
     const toldOf = (most: number) =>
-      explainShipment(withAll(most), decisionInputs).exceptions.map(({ status }) => status);
+      explainShipment(withAll(most), SAMPLE_DECISION_INPUTS).exceptions.map(({ status }) => status);
     expect(toldOf(499)).toContain('expected');
     expect(toldOf(500)).toEqual(['open']);
   });
 
   it('with an exception that a person resolved, until its condition has ended', () => {
-    const scenario = createVoyage();
-    const hold = scenario.postMilestone('customs_hold', day(3)).milestone;
+    const scenario = createOceanShipmentScenario();
+    const hold = scenario.postMilestone('customs_hold', createTimeInJanuary2026(3)).milestone;
     const [exception] = scenario.state?.exceptions ?? [];
     if (exception === undefined) throw new Error('nothing opened');
     scenario.resolveException(exception, { code: 'waived' });
@@ -508,21 +574,21 @@ describe('explains each open exception', () => {
       expect.objectContaining({
         exception_id: exception.id,
         status: 'suppressed',
-        because: `Customs hold since ${day(3)}.`,
+        because: `Customs hold since ${createTimeInJanuary2026(3)}.`,
         milestone_id: hold.id,
         opens_at: null,
       }),
     ]);
     expect(toldOfHold()[0]?.resolved_by.map(({ by }) => by)).toEqual(['milestone', 'correction']);
-    scenario.postMilestone('import_customs_cleared', day(4));
+    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(4));
     expect(toldOfHold()).toEqual([]);
-    scenario.postMilestone('customs_hold', day(5));
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(5));
     expect(toldOfHold()).toEqual([expect.objectContaining({ status: 'open' })]);
   });
 
   it('without it if a person opened another one', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('customs_hold', day(3));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(3));
     const [exception] = scenario.state?.exceptions ?? [];
     if (exception === undefined) throw new Error('nothing opened');
     scenario.resolveException(exception);
@@ -549,7 +615,7 @@ const post: fc.Arbitrary<Step> = fc
   .map(
     ({ code, number, rest }) =>
       (scenario) =>
-        scenario.postMilestone(code, day(number), rest),
+        scenario.postMilestone(code, createTimeInJanuary2026(number), rest),
   );
 const nth = (scenario: Scenario, n: number) => {
   const timeline = scenario.state?.timeline ?? [];
@@ -564,7 +630,7 @@ const other: fc.Arbitrary<Step> = fc.oneof(
   }),
   fc.tuple(fc.nat(20), fc.integer({ min: 1, max: 12 })).map(([n, number]): Step => (scenario) => {
     const milestone = nth(scenario, n);
-    if (milestone !== undefined) scenario.correctMilestone(milestone, { occurred_at: day(number) });
+    if (milestone !== undefined) scenario.correctMilestone(milestone, { occurred_at: createTimeInJanuary2026(number) });
   }),
   fc
     .record(
@@ -575,14 +641,14 @@ const other: fc.Arbitrary<Step> = fc.oneof(
           [CONTAINER_A, CONTAINER_B, CONTAINER_C, CONTAINER_WITH_WRONG_DIGIT],
           [],
         ),
-        eta: fc.constantFrom(null, day(10), day(12)),
-        etd: fc.constantFrom(null, day(2)),
+        eta: fc.constantFrom(null, createTimeInJanuary2026(10), createTimeInJanuary2026(12)),
+        etd: fc.constantFrom(null, createTimeInJanuary2026(2)),
         mode: fc.constantFrom('ocean' as const, 'road' as const, 'rail' as const, null),
         load_type: fc.constantFrom('lcl' as const, null),
         destination_port: fc.constantFrom('USLAX', 'SGSIN', null),
-        legs: fc.constantFrom([], [null, day(9)]).map((etas) =>
+        legs: fc.constantFrom([], [null, createTimeInJanuary2026(9)]).map((etas) =>
           etas.map((eta, index) =>
-            createLegFields({
+            createLegFieldsWithDefaults({
               origin_port: ['CNSHA', 'SGSIN'][index] ?? null,
               destination_port: ['SGSIN', 'USLAX'][index] ?? null,
               eta,
@@ -602,7 +668,10 @@ const other: fc.Arbitrary<Step> = fc.oneof(
 /** Refused commands have no effect. */
 function took(
   steps: readonly Step[],
-  scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B], eta: day(11) }),
+  scenario = createOceanShipmentScenario({
+    container_numbers: [CONTAINER_A, CONTAINER_B],
+    eta: createTimeInJanuary2026(11),
+  }),
 ): Scenario {
   for (const step of steps) {
     try {
@@ -686,7 +755,7 @@ describe('agrees with the shipment', () => {
       fc.property(journeys, (steps) => {
         const { record, state } = took(steps);
         if (state === undefined) throw new Error('there is no shipment');
-        const explanation = explainShipment(state, decisionInputs);
+        const explanation = explainShipment(state, SAMPLE_DECISION_INPUTS);
         const { milestones, containers, status } = explanation;
         expect(statusBy(explanation)).toBe(record.status);
         expect([status.value, status.milestone_id]).toEqual([record.status, record.status_milestone_id]);

@@ -17,12 +17,17 @@ import { SHIPMENT_LIMITS } from './check-shipment.ts';
 import type { DecideContext } from './commands/command.ts';
 import type { DecidedStatus } from './container-progress.ts';
 import { deriveShipment, type DerivedShipment } from './derive.ts';
-import { collectFindings, isSuppressedByResolution, toFindingKey, type RuleFinding } from './exceptions/reconcile.ts';
+import {
+  collectExceptionFindings,
+  isSuppressedByResolution,
+  createFindingKey,
+  type RuleFinding,
+} from './exceptions/reconcile.ts';
 import { RESOLVED_BY_REMOVING_CONTAINER } from './exceptions/remedies.ts';
 import { findNextTime } from './exceptions/rule.ts';
-import type { Journey } from './journey.ts';
+import type { CountingMilestones } from './journey.ts';
 import { findMilestoneMeaning, findIgnoringRule } from './milestone-meaning.ts';
-import { type MilestoneMeaning, applyDemotion, type DemotionTimes } from './status-demotions.ts';
+import { type MilestoneMeaning, applyStatusDemotion, type DemotionTimes } from './status-demotions.ts';
 import { isEstimatedArrival, isEstimatedDeparture } from './estimates.ts';
 import type { DecidedTime } from './schedule.ts';
 import type { ShipmentState, TimelineEntry } from './state.ts';
@@ -55,7 +60,7 @@ export function explainShipment(
     exceptions: explainExceptions(
       state,
       derived.analysis.journey,
-      collectFindings({ derived, timeline, lastNewsAt, documents, places }, settings),
+      collectExceptionFindings({ derived, timeline, lastNewsAt, documents, places }, settings),
     ),
   };
 }
@@ -151,10 +156,10 @@ class MilestoneExplainer {
     const aside = findIgnoringRule(entry.milestone, this.present);
     // A replaced estimate counts again if the report that replaced it was stated after the arrival.
     const counts = aside === 'newer_estimate' && this.estimates.getRule(entry)?.rule === 'newest_estimate';
-    if (aside !== undefined) return [createEffect(counts ? 'newest_estimate' : aside), []];
+    if (aside !== undefined) return [createMilestoneEffect(counts ? 'newest_estimate' : aside), []];
     const ruleOfJourney = this.derived.analysis.journey.excluded.get(entry);
-    if (ruleOfJourney !== undefined) return [createEffect(ruleOfJourney), []];
-    if (entry.milestone.classifier === 'estimated') return [createEffect(this.findEstimateRule(entry)), []];
+    if (ruleOfJourney !== undefined) return [createMilestoneEffect(ruleOfJourney), []];
+    if (entry.milestone.classifier === 'estimated') return [createMilestoneEffect(this.findEstimateRule(entry)), []];
     const meaning = findMilestoneMeaning(entry, findMilestoneRules(entry.milestone.code), this.derived.analysis.route);
     if (meaning.status === 'cancelled') return [this.explainCancellation(entry, meaning), []];
     return this.explainContainerEffects(entry, meaning);
@@ -170,10 +175,10 @@ class MilestoneExplainer {
 
   private explainCancellation(entry: TimelineEntry, meaning: MilestoneMeaning): MilestoneEffect {
     const { analysis, cancellation } = this.derived;
-    if (!analysis.cancellations.includes(entry)) return createEffect('cancellation_taken_back');
+    if (!analysis.cancellations.includes(entry)) return createMilestoneEffect('cancellation_taken_back');
     return cancellation?.milestone == null
-      ? createEffect('delivered_before')
-      : createEffect(meaning.rule, meaning.status);
+      ? createMilestoneEffect('delivered_before')
+      : createMilestoneEffect(meaning.rule, meaning.status);
   }
 
   private explainContainerEffects(
@@ -188,16 +193,17 @@ class MilestoneExplainer {
       const points = this.points.get(number);
       if (points === undefined) continue;
       const aside = number === null ? undefined : excludedByContainer.get(number)?.get(entry);
-      const own = aside === undefined ? applyDemotion(meaning, entry, points, route) : getMeaningWithoutStatus(aside);
+      const own =
+        aside === undefined ? applyStatusDemotion(meaning, entry, points, route) : getMeaningWithoutStatus(aside);
       const numbers = among.get(own);
       if (numbers === undefined) among.set(own, [number]);
       else numbers.push(number);
     }
     const [[most] = [meaning], ...others] = [...among].sort(([, a], [, b]) => b.length - a.length);
     const containers = others.flatMap(([{ rule, status }, numbers]) =>
-      numbers.map((number) => ({ container_number: number ?? '', ...createEffect(rule, status) })),
+      numbers.map((number) => ({ container_number: number ?? '', ...createMilestoneEffect(rule, status) })),
     );
-    return [createEffect(most.rule, most.status), containers];
+    return [createMilestoneEffect(most.rule, most.status), containers];
   }
 }
 
@@ -209,24 +215,24 @@ function getMeaningWithoutStatus(rule: MilestoneRule): MilestoneMeaning {
   return meaning;
 }
 
-function createEffect(rule: MilestoneRule, counts_as: ShipmentStatus | null = null): MilestoneEffect {
+function createMilestoneEffect(rule: MilestoneRule, counts_as: ShipmentStatus | null = null): MilestoneEffect {
   return { result: MILESTONE_RULES[rule], rule, counts_as };
 }
 
 /** Explains open, suppressed and expected exceptions. */
 function explainExceptions(
   { exceptions, endedConditions, record }: ShipmentState,
-  journey: Journey,
+  journey: CountingMilestones,
   findings: Map<string, RuleFinding>,
 ): readonly ExplainedException[] {
   const notResolved = new Set(
     exceptions
       .filter(({ status }) => status !== 'resolved')
-      .map(({ type, container_number }) => toFindingKey(type, container_number)),
+      .map(({ type, container_number }) => createFindingKey(type, container_number)),
   );
   const present = exceptions.flatMap((exception): ExplainedException[] => {
     const { id, type, container_number, status, rule, detail, milestone_id } = exception;
-    const key = toFindingKey(type, container_number);
+    const key = createFindingKey(type, container_number);
     const found = findings.get(key);
     if (status === 'resolved') {
       if (found === undefined || notResolved.has(key) || endedConditions.has(id)) return [];
@@ -237,7 +243,7 @@ function explainExceptions(
     findings.delete(key);
     const described = { type, container_number, status, rule, because: detail, milestone_id };
     // If a person opened the exception, only a person resolves it.
-    const resolved_by = listResolutions(container_number, rule === null ? undefined : found, journey);
+    const resolved_by = listWaysToResolve(container_number, rule === null ? undefined : found, journey);
     return [{ exception_id: id, ...described, opens_at: null, resolved_by }];
   });
   const expectedBeyondLimit = exceptions.length >= SHIPMENT_LIMITS.exceptions;
@@ -247,7 +253,7 @@ function explainExceptions(
 }
 
 /** Returns the explanation of an exception that will open for a finding. */
-function explainExpectedException(found: RuleFinding, journey: Journey): ExplainedException {
+function explainExpectedException(found: RuleFinding, journey: CountingMilestones): ExplainedException {
   const { type } = found.rule;
   const { container_number, detail, milestone, opens_at = null } = found.finding;
   return {
@@ -259,23 +265,25 @@ function explainExpectedException(found: RuleFinding, journey: Journey): Explain
     because: detail,
     milestone_id: milestone?.milestone.id ?? null,
     opens_at,
-    resolved_by: listResolutions(container_number, found, journey),
+    resolved_by: listWaysToResolve(container_number, found, journey),
   };
 }
 
-function listResolutions(
+function listWaysToResolve(
   container_number: string | null,
   found: RuleFinding | undefined,
-  { previousTripEnds }: Journey,
+  { previousTripEnds }: CountingMilestones,
 ): ExplainedException['resolved_by'] {
   const ended = container_number === null ? undefined : previousTripEnds.get(container_number);
   const ofRule = (found?.finding.resolvedBy() ?? []).map((resolution) =>
-    ended === undefined || resolution.by !== 'milestone' ? resolution : withEarliestDate(resolution, ended),
+    ended === undefined || resolution.by !== 'milestone'
+      ? resolution
+      : restrictResolutionToLaterMilestones(resolution, ended),
   );
   return container_number === null ? ofRule : [...ofRule, RESOLVED_BY_REMOVING_CONTAINER];
 }
 
 /** Milestones up to the end of the previous trip of the container do not count. */
-function withEarliestDate(resolution: ResolvedBy, ended: Timestamp): ResolvedBy {
+function restrictResolutionToLaterMilestones(resolution: ResolvedBy, ended: Timestamp): ResolvedBy {
   return { ...resolution, occurred_from: chooseLatestTime(findNextTime(ended), resolution.occurred_from ?? '') };
 }

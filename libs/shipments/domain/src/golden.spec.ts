@@ -6,10 +6,10 @@ import {
   UnknownEventTypeError,
   evolveRecord,
   fold,
-  upcastBody,
+  upcastEventBody,
 } from './index.ts';
 import { storedEventDescriptors } from './events/stored-events.ts';
-import { storedEventTypes, createUpcaster } from './stored-event.ts';
+import { storedEventTypes, createEventUpcaster } from './stored-event.ts';
 
 /** An event as stored. Never edit these files; add a new file for a new version. */
 interface Stored {
@@ -27,7 +27,7 @@ const files = readdirSync(FOLDER).filter((name) => name !== FOLDED);
 const events = files
   .flatMap((name) => read(name) as Stored[])
   .sort((a, b) => a.revision - b.revision)
-  .map(({ revision, type, data, metadata }): ShipmentEvent => ({ ...upcastBody(type, data), revision, metadata }));
+  .map(({ revision, type, data, metadata }): ShipmentEvent => ({ ...upcastEventBody(type, data), revision, metadata }));
 
 describe('golden files of stored events', () => {
   it('exist for every stored type', () => {
@@ -80,12 +80,12 @@ describe('upcast', () => {
   it.each(['shipment.created.v0', 'shipment.created', 'constructor', ''])(
     'refuses data that no shipment stores: %j',
     (type) => {
-      expect(() => upcastBody(type, {})).toThrow(UnknownEventTypeError);
+      expect(() => upcastEventBody(type, {})).toThrow(UnknownEventTypeError);
     },
   );
 
   it('converts a former version through each following one', () => {
-    const upcastMadeUp = createUpcaster([
+    const upcastMadeUp = createEventUpcaster([
       {
         type: 'thing.done.v3',
         formerVersions: [

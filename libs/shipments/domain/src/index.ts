@@ -61,7 +61,7 @@ export {
   type DecisionOf,
   type ShipmentCommand,
   decide,
-  getHandler,
+  getCommandHandler,
 } from './commands/shipment-commands.ts';
 export type { UpsertDecision, UpsertShipment, UpsertShipmentAnswer } from './commands/upsert-shipment.ts';
 export { type ContainerMatch, matchMilestone, selectMatchingShipments } from './container-match.ts';
@@ -70,7 +70,7 @@ export {
   applyChangeToException,
   containsWholeException,
   readChangedDocuments,
-  evolve,
+  applyEventToState,
   readExceptionChange,
   fold,
   readMilestoneChanges,
@@ -82,8 +82,8 @@ export type * from './events/event-data.ts';
 export type { ShipmentEvent, ShipmentEventBody, StoredEventType } from './events/stored-events.ts';
 export type { ClientContainerFields, RemovedContainers } from './changes.ts';
 export { explainShipment } from './explanation.ts';
-export { toRoundedHours } from './local-time.ts';
-export { findExpiry } from './documents.ts';
+export { convertMsToRoundedHours } from './local-time.ts';
+export { findUploadExpiryTime } from './documents.ts';
 export { type KnownMode, normaliseCode } from './references.ts';
 export {
   type DocumentState,
@@ -107,6 +107,6 @@ export {
   toShipmentEvent,
   UnknownEventTypeError,
   storedEventTypes,
-  upcastBody,
+  upcastEventBody,
 } from './stored-event.ts';
 export { type MilestoneChanges, addReportTime } from './timeline.ts';

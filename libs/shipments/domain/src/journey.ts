@@ -1,8 +1,17 @@
 import type { MilestoneRule, Timestamp } from '@tracking/contracts';
-import { type ActualMilestones, type MilestoneGroups, selectGroups, type SortedEntries } from './milestone-groups.ts';
+import {
+  type ActualMilestones,
+  type MilestoneGroups,
+  selectMilestoneGroups,
+  type SortedEntries,
+} from './milestone-groups.ts';
 import type { MilestoneKind } from './milestone-kind.ts';
 import { isVesselDeparture } from './milestone-meaning.ts';
-import { chooseEarlierEntry, TIME_AFTER_ALL, TIME_BEFORE_ALL } from './milestone-summary.ts';
+import {
+  chooseEarlierTimelineEntry,
+  TIME_AFTER_ALL_TIMESTAMPS,
+  TIME_BEFORE_ALL_TIMESTAMPS,
+} from './milestone-summary.ts';
 import type { Route } from './route.ts';
 import { compareMilestones, type TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
@@ -13,7 +22,7 @@ import { findReplacedReports } from './visits.ts';
 type ExcludedEntries = ReadonlyMap<TimelineEntry, MilestoneRule>;
 
 /** Actual milestones that report what happened to the goods, and those that do not, with the reasons. */
-export interface Journey extends ActualMilestones {
+export interface CountingMilestones extends ActualMilestones {
   /** Milestones that replace `unnamed` for containers for which some of its milestones do not count. */
   readonly unnamedFor: ReadonlyMap<string, MilestoneGroups>;
   /** Milestones that count for no container. */
@@ -26,8 +35,8 @@ export interface Journey extends ActualMilestones {
   readonly replacedIds: ReadonlySet<string>;
 }
 
-const NO_ENTRIES: SortedEntries = [];
-const NO_IDS: ReadonlySet<string> = new Set();
+const NO_TIMELINE_ENTRIES: SortedEntries = [];
+const NO_MILESTONE_IDS: ReadonlySet<string> = new Set();
 const EMPTY_MAP = new Map<never, never>();
 
 /**
@@ -35,12 +44,12 @@ const EMPTY_MAP = new Map<never, never>();
  * repetitions of a departure, reports that a later report of the same visit replaces, and departures of ships that sail
  * on after they discharged the container. The result depends only on the set of milestones.
  */
-export function buildJourney(
+export function selectCountingMilestones(
   milestones: ActualMilestones,
   route: Route,
   containers: readonly string[],
   times: ExpectedJourneyTimes,
-): Journey {
+): CountingMilestones {
   const { origin } = route;
   const found = new MilestoneSpans(milestones, origin);
   const mayRepeat = origin !== null && found.departed > found.arrived;
@@ -55,16 +64,16 @@ export function buildJourney(
       excluded: EMPTY_MAP,
       excludedByContainer: EMPTY_MAP,
       previousTripEnds: EMPTY_MAP,
-      replacedIds: NO_IDS,
+      replacedIds: NO_MILESTONE_IDS,
     };
   }
-  const journey = new JourneyBuilder(milestones, containers);
+  const journey = new CountingMilestoneSelector(milestones, containers);
   if (found.isEmptyReturned) journey.selectTrips(route, times);
   // A route that passes its origin again has further departures there.
   if (mayRepeat && !route.legs.slice(1).some(({ origin_port }) => origin_port === origin))
-    journey.excludePerContainer('late_repeat', (lane) => findLateRepetitions(lane, origin));
+    journey.excludeMilestonesPerContainer('late_repeat', (lane) => findLateRepetitions(lane, origin));
   journey.excludeReplacedReports();
-  if (maySailOn) journey.excludePerContainer('already_discharged', findDeparturesAfterDischarge);
+  if (maySailOn) journey.excludeMilestonesPerContainer('already_discharged', findDeparturesAfterDischarge);
   return journey;
 }
 
@@ -74,11 +83,11 @@ export function buildJourney(
  */
 class MilestoneSpans {
   /** Latest departure from the origin, and latest departure of a vessel. */
-  departed = TIME_BEFORE_ALL;
-  sailed = TIME_BEFORE_ALL;
+  departed = TIME_BEFORE_ALL_TIMESTAMPS;
+  sailed = TIME_BEFORE_ALL_TIMESTAMPS;
   /** Earliest arrival elsewhere than at the origin, and earliest discharge. */
-  arrived = TIME_AFTER_ALL;
-  discharged = TIME_AFTER_ALL;
+  arrived = TIME_AFTER_ALL_TIMESTAMPS;
+  discharged = TIME_AFTER_ALL_TIMESTAMPS;
   isEmptyReturned = false;
 
   constructor({ unnamed, named }: ActualMilestones, origin: string | null) {
@@ -123,7 +132,7 @@ interface Lane {
 }
 
 /** The journey while the rules are applied. Each rule sees the milestones that the rules before left. */
-class JourneyBuilder implements Journey {
+class CountingMilestoneSelector implements CountingMilestones {
   unnamed: MilestoneGroups;
   readonly named: Map<string, MilestoneGroups>;
   readonly unnamedFor = new Map<string, MilestoneGroups>();
@@ -145,7 +154,7 @@ class JourneyBuilder implements Journey {
     for (const [container, own] of this.named) {
       if (!own.hasMilestoneOfKind(isEmptyReturn)) continue;
       const known = this.excluded.size;
-      const ended = new TripSelection(own, this.unnamed, route, times).excludeOtherTrips(this.excluded);
+      const ended = new TripSelection(own, this.unnamed, route, times).excludeMilestonesOfOtherTrips(this.excluded);
       if (ended !== undefined) this.previousTripEnds.set(container, ended);
       if (this.excluded.size > known) this.named.set(container, own.withoutMilestones(this.excluded));
     }
@@ -156,8 +165,8 @@ class JourneyBuilder implements Journey {
    * container.
    * @param find returns the milestones of a lane to exclude
    */
-  excludePerContainer(rule: MilestoneRule, find: (lane: readonly MilestoneGroups[]) => SortedEntries): void {
-    const lanes = [...this.listLanes()];
+  excludeMilestonesPerContainer(rule: MilestoneRule, find: (lane: readonly MilestoneGroups[]) => SortedEntries): void {
+    const lanes = [...this.listContainerLanes()];
     const found = lanes.map((lane) => ({ lane, entries: find(lane.groups) }));
     const counts = new Map<TimelineEntry, number>();
     for (const { entries } of found) for (const entry of entries) counts.set(entry, (counts.get(entry) ?? 0) + 1);
@@ -206,7 +215,7 @@ class JourneyBuilder implements Journey {
     }
   }
 
-  private *listLanes(): Iterable<Lane> {
+  private *listContainerLanes(): Iterable<Lane> {
     const others: string[] = [];
     for (const container of this.containers) {
       const own = this.named.get(container);
@@ -224,14 +233,14 @@ class JourneyBuilder implements Journey {
  * send such repetitions with another date.
  */
 function findLateRepetitions(lane: readonly MilestoneGroups[], origin: string): SortedEntries {
-  const departures = selectGroups(lane, (kind) => isDepartureFrom(origin, kind));
-  const departed = departures.map(([first]) => first).reduce(chooseEarlierEntry, undefined);
-  if (departed === undefined) return NO_ENTRIES;
-  let arrived = TIME_AFTER_ALL;
-  const arrivals = selectGroups(lane, (kind) => isArrivalElsewhere(origin, kind));
+  const departures = selectMilestoneGroups(lane, (kind) => isDepartureFrom(origin, kind));
+  const departed = departures.map(([first]) => first).reduce(chooseEarlierTimelineEntry, undefined);
+  if (departed === undefined) return NO_TIMELINE_ENTRIES;
+  let arrived = TIME_AFTER_ALL_TIMESTAMPS;
+  const arrivals = selectMilestoneGroups(lane, (kind) => isArrivalElsewhere(origin, kind));
   for (const group of arrivals) {
     const first = findFirstIndex(group, (milestone) => compareMilestones(milestone, departed.milestone) > 0);
-    const time = group[first]?.milestone.occurred_at ?? TIME_AFTER_ALL;
+    const time = group[first]?.milestone.occurred_at ?? TIME_AFTER_ALL_TIMESTAMPS;
     if (time < arrived) arrived = time;
   }
   return departures.flatMap((group) => group.slice(findFirstIndex(group, ({ occurred_at }) => occurred_at > arrived)));
@@ -239,25 +248,25 @@ function findLateRepetitions(lane: readonly MilestoneGroups[], origin: string): 
 
 /** Returns departures of vessels after the container was discharged and before it was loaded again. */
 function findDeparturesAfterDischarge(lane: readonly MilestoneGroups[]): SortedEntries {
-  const discharges = selectGroups(lane, ({ rules }) => rules.handling === 'discharged');
-  if (discharges.length === 0) return NO_ENTRIES;
-  const loadings = selectGroups(lane, ({ rules }) => rules.handling === 'loaded');
-  const sailings = selectGroups(lane, ({ rules }) => isVesselDeparture(rules));
+  const discharges = selectMilestoneGroups(lane, ({ rules }) => rules.handling === 'discharged');
+  if (discharges.length === 0) return NO_TIMELINE_ENTRIES;
+  const loadings = selectMilestoneGroups(lane, ({ rules }) => rules.handling === 'loaded');
+  const sailings = selectMilestoneGroups(lane, ({ rules }) => isVesselDeparture(rules));
   const found: TimelineEntry[] = [];
-  let until = TIME_BEFORE_ALL;
-  while (until < TIME_AFTER_ALL) {
+  let until = TIME_BEFORE_ALL_TIMESTAMPS;
+  while (until < TIME_AFTER_ALL_TIMESTAMPS) {
     const after = until;
     const discharged = findEarliestTime(discharges, (time) => time > after);
     until = findEarliestTime(loadings, (time) => time >= discharged);
     // Milestones at the same time have this order: discharge, loading, departure.
-    for (const group of sailings) found.push(...sliceByTime(group, discharged, until));
+    for (const group of sailings) found.push(...selectMilestonesBetween(group, discharged, until));
   }
   return found;
 }
 
-/** Returns the earliest time that is late enough; `TIME_AFTER_ALL` if there is none. */
+/** Returns the earliest time that is late enough; `TIME_AFTER_ALL_TIMESTAMPS` if there is none. */
 function findEarliestTime(groups: readonly SortedEntries[], isLate: (time: Timestamp) => boolean): Timestamp {
-  let earliest = TIME_AFTER_ALL;
+  let earliest = TIME_AFTER_ALL_TIMESTAMPS;
   for (const group of groups) {
     const time = group[findFirstIndex(group, ({ occurred_at }) => isLate(occurred_at))]?.milestone.occurred_at;
     if (time !== undefined && time < earliest) earliest = time;
@@ -266,7 +275,7 @@ function findEarliestTime(groups: readonly SortedEntries[], isLate: (time: Times
 }
 
 /** Returns the milestones from a time until before another time. */
-function sliceByTime(group: SortedEntries, from: Timestamp, until: Timestamp): SortedEntries {
+function selectMilestonesBetween(group: SortedEntries, from: Timestamp, until: Timestamp): SortedEntries {
   const first = findFirstIndex(group, ({ occurred_at }) => occurred_at >= from);
   return group.slice(
     first,

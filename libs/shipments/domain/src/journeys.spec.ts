@@ -1,8 +1,8 @@
 import type { ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { journeyPlaces } from '../test/journey-places.ts';
-import { CONTAINER_A, CONTAINER_B, createLegFields, Scenario } from '../test/scenario.ts';
-import { addMs, createJanuaryTime } from '../test/time-driven.ts';
+import { CONTAINER_A, CONTAINER_B, createLegFieldsWithDefaults, Scenario } from '../test/scenario.ts';
+import { addMsToTime, createJanuaryTime } from '../test/time-driven.ts';
 import { explainShipment, type MilestoneInput } from './index.ts';
 
 /** A milestone of a case: code, day in January, and place. */
@@ -231,8 +231,8 @@ const CASES: readonly Case[] = [
 
 const OCEAN = { origin_port: 'CNSHA', destination_port: 'USLAX' };
 const LEGS = [
-  createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
-  createLegFields({ origin_port: 'SGSIN', destination_port: 'NLRTM' }),
+  createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
+  createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'NLRTM' }),
 ];
 
 /** Further journeys: of each rule that a short journey can show, in other modes, places and sources. */
@@ -265,8 +265,8 @@ const OTHER_JOURNEYS: readonly Case[] = [
     name: '1.2: a name of several places means the port of a leg',
     fields: {
       legs: [
-        createLegFields({ origin_port: 'CNSHA', destination_port: 'USPWM' }),
-        createLegFields({ origin_port: 'USPWM', destination_port: 'NLRTM' }),
+        createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USPWM' }),
+        createLegFieldsWithDefaults({ origin_port: 'USPWM', destination_port: 'NLRTM' }),
       ],
     },
     given: [['vessel_arrived', 16, 'Portland']],
@@ -692,9 +692,9 @@ const OTHER_JOURNEYS: readonly Case[] = [
     name: 'a round trip by ship passes its origin again',
     fields: {
       legs: [
-        createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
-        createLegFields({ origin_port: 'SGSIN', destination_port: 'CNSHA' }),
-        createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
+        createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
+        createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'CNSHA' }),
+        createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
       ],
     },
     given: [
@@ -807,8 +807,8 @@ describe('reports of carriers', () => {
   it('4: many superseded estimates do not count towards the limit of milestones', () => {
     const scenario = createShipment({ origin_port: 'CNSHA', destination_port: 'USLAX' });
     for (let minute = 0; minute < 4_999; minute++) {
-      const reported_at = addMs(createJanuaryTime(1), minute * 60_000);
-      const at = addMs(createJanuaryTime(10), minute * 60_000);
+      const reported_at = addMsToTime(createJanuaryTime(1), minute * 60_000);
+      const at = addMsToTime(createJanuaryTime(10), minute * 60_000);
       scenario.postEstimate('vessel_arrived', at, { location: 'USLAX', reported_at });
     }
     expect(scenario.state?.timeline).toHaveLength(52);

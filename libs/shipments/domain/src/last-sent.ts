@@ -10,10 +10,10 @@ type Field = keyof MilestoneContent;
 /** A milestone as it was last sent. */
 export type SentMilestone = MilestoneContent & Pick<Milestone, 'reported_at'>;
 
-export const NO_OVERRIDES: Overridden = Object.freeze({});
+export const NO_OVERRIDDEN_VALUES: Overridden = Object.freeze({});
 
 /** Fields of the same statement, by field. If a feed changes one of them, the field itself counts as new too. */
-const STATEMENT_FIELDS: Readonly<Record<Field, readonly Field[]>> = {
+const FIELDS_OF_SAME_STATEMENT: Readonly<Record<Field, readonly Field[]>> = {
   code: [],
   occurred_at: ['classifier', 'occurred_at_precision'],
   occurred_at_precision: ['classifier', 'occurred_at'],
@@ -34,7 +34,7 @@ const STATEMENT_FIELDS: Readonly<Record<Field, readonly Field[]>> = {
   pieces: [],
   temperature_celsius: [],
 };
-const INPUT_FIELDS = Object.keys(STATEMENT_FIELDS) as readonly Field[];
+const MILESTONE_INPUT_FIELDS = Object.keys(FIELDS_OF_SAME_STATEMENT) as readonly Field[];
 
 /**
  * Returns true if the source is a feed. Feeds resend everything with each poll; statements of a person are always
@@ -45,12 +45,12 @@ export function isFeedSource(source: MilestoneSource): boolean {
 }
 
 /** Returns those fields of a milestone that its sender sets. */
-export function pickContent(milestone: MilestoneContent): MilestoneContent {
+export function pickSenderFields(milestone: MilestoneContent): MilestoneContent {
   return pickFields(() => milestone);
 }
 
 export function isSameContent(a: MilestoneContent, b: MilestoneContent): boolean {
-  return INPUT_FIELDS.every((field) => a[field] === b[field]);
+  return MILESTONE_INPUT_FIELDS.every((field) => a[field] === b[field]);
 }
 
 /** Returns the milestone's content as it was last sent, without corrections by a person. */
@@ -58,7 +58,7 @@ export function restoreLastSentContent({
   milestone,
   overridden,
 }: Pick<TimelineEntry, 'milestone' | 'overridden'>): SentMilestone {
-  return { ...pickContent(milestone), reported_at: milestone.reported_at, ...overridden };
+  return { ...pickSenderFields(milestone), reported_at: milestone.reported_at, ...overridden };
 }
 
 /**
@@ -67,14 +67,14 @@ export function restoreLastSentContent({
  * @param sent content that was last sent
  */
 export function findOverriddenValues(content: MilestoneContent, sent: SentMilestone): Overridden {
-  const differing = isFeedSource(sent.source) ? listDifferentFields(content, sent) : [];
-  if (differing.length === 0) return NO_OVERRIDES;
+  const differing = isFeedSource(sent.source) ? listDifferentMilestoneFields(content, sent) : [];
+  if (differing.length === 0) return NO_OVERRIDDEN_VALUES;
   const { reported_at } = sent;
   return { ...Object.fromEntries(differing.map((field) => [field, sent[field]])), reported_at };
 }
 
-function listDifferentFields(a: MilestoneContent, b: MilestoneContent): readonly Field[] {
-  return INPUT_FIELDS.filter((field) => a[field] !== b[field]);
+function listDifferentMilestoneFields(a: MilestoneContent, b: MilestoneContent): readonly Field[] {
+  return MILESTONE_INPUT_FIELDS.filter((field) => a[field] !== b[field]);
 }
 
 /** Returns the names of the fields of a feed that values of a person override. */
@@ -89,7 +89,7 @@ export function listOverriddenFields(overridden: Overridden): readonly string[] 
 export function mergeResentFields(entry: TimelineEntry, input: MilestoneContent): MilestoneContent {
   const sent = restoreLastSentContent(entry);
   const differs = (field: Field) => input[field] !== sent[field];
-  const isNew = (field: Field) => differs(field) || STATEMENT_FIELDS[field].some(differs);
+  const isNew = (field: Field) => differs(field) || FIELDS_OF_SAME_STATEMENT[field].some(differs);
   const merged = pickFields((field) => (isNew(field) ? input : entry.milestone));
   if (merged.occurred_at_precision !== 'day' || !isNew('occurred_at') || merged.timezone === input.timezone)
     return merged;
@@ -99,7 +99,7 @@ export function mergeResentFields(entry: TimelineEntry, input: MilestoneContent)
 }
 
 /** Returns true if a feed still sends an estimate or plan for an event that a person has recorded as actual. */
-export function isStillEstimated(entry: TimelineEntry, { classifier }: MilestoneContent): boolean {
+export function isFeedStillEstimating(entry: TimelineEntry, { classifier }: MilestoneContent): boolean {
   const happenedByHand =
     entry.milestone.classifier === 'actual' && restoreLastSentContent(entry).classifier !== 'actual';
   return happenedByHand && classifier !== 'actual';
@@ -110,7 +110,7 @@ export function isStillEstimated(entry: TimelineEntry, { classifier }: Milestone
  * each milestone whenever a feed sends one, and few milestones are overridden.
  */
 export function hasOverriddenValues({ overridden }: Pick<TimelineEntry, 'overridden'>): boolean {
-  return overridden !== NO_OVERRIDES && Object.keys(overridden).length > 0;
+  return overridden !== NO_OVERRIDDEN_VALUES && Object.keys(overridden).length > 0;
 }
 
 /**
@@ -121,9 +121,11 @@ export function applyOverriddenValues(
   previous: TimelineEntry | undefined,
   overridden: Overridden | undefined = previous?.overridden,
 ): Overridden {
-  return overridden !== undefined && hasOverriddenValues({ overridden }) ? overridden : NO_OVERRIDES;
+  return overridden !== undefined && hasOverriddenValues({ overridden }) ? overridden : NO_OVERRIDDEN_VALUES;
 }
 
 function pickFields(choose: (field: Field) => MilestoneContent): MilestoneContent {
-  return Object.fromEntries(INPUT_FIELDS.map((field) => [field, choose(field)[field]])) as unknown as MilestoneContent;
+  return Object.fromEntries(
+    MILESTONE_INPUT_FIELDS.map((field) => [field, choose(field)[field]]),
+  ) as unknown as MilestoneContent;
 }

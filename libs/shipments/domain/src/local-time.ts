@@ -17,7 +17,7 @@ export interface StatedTime {
 }
 
 /** Returns true for a date such as `2026-12-09`. */
-export function isDay(time: TimeOrDay): boolean {
+export function isDateWithoutTime(time: TimeOrDay): boolean {
   return time.length === 10 && DAY_PATTERN.test(time);
 }
 
@@ -36,7 +36,7 @@ export function findTimeZone(port: string | null, places: Places): string | null
  * @param zone time zone of the place; null if it is not known
  */
 export function toStatedTime(given: TimeOrDay | null, zone: string | null): StatedTime {
-  if (given === null || !isDay(given)) return { value: given, day: null };
+  if (given === null || !isDateWithoutTime(given)) return { value: given, day: null };
   return { value: findEndOfDay(given, zone), day: given };
 }
 
@@ -54,7 +54,7 @@ export function describeStatedTime({ value, day }: StatedTime): string {
   return day === null ? `at ${value}` : `on ${day}`;
 }
 
-export function getPrecision({ day }: StatedTime): TimePrecision {
+export function getTimePrecision({ day }: StatedTime): TimePrecision {
   return day === null ? 'time' : 'day';
 }
 
@@ -70,7 +70,7 @@ export function findStartOfStatedTime({ value, day }: StatedTime, zone: string |
 
 /** Returns the date that calendars at the place show at a time. */
 export function findLocalDate(time: Timestamp, zone: string | null): string {
-  return new Date(findZoneClock(zone ?? LAST_TIME_ZONE)(Date.parse(time))).toISOString().slice(0, 10);
+  return new Date(findClockOfTimeZone(zone ?? LAST_TIME_ZONE)(Date.parse(time))).toISOString().slice(0, 10);
 }
 
 /** A stated time with the time zone of its place. */
@@ -99,14 +99,14 @@ export function measureTimeBetween(from: TimeAtPlace, to: TimeAtPlace): number {
 }
 
 /** Converts milliseconds to hours, rounded to hundredths. */
-export function toRoundedHours(milliseconds: number): number {
+export function convertMsToRoundedHours(milliseconds: number): number {
   return Math.round((milliseconds / HOUR_MS) * 100) / 100;
 }
 
 type FindZone = (port: string | null) => string | null;
 
 /** Returns the time with its day, if it is a day, at the port. */
-export function placeTime<T extends StatedTime>(
+export function moveDayToPort<T extends StatedTime>(
   time: T,
   port: string | null,
   { findZone }: { readonly findZone: FindZone },
@@ -116,7 +116,7 @@ export function placeTime<T extends StatedTime>(
 
 /** Returns expected times in the form of a shipment or leg. */
 export function toScheduledTimes(etd: StatedTime, eta: StatedTime) {
-  return { etd: etd.value, etd_precision: getPrecision(etd), eta: eta.value, eta_precision: getPrecision(eta) };
+  return { etd: etd.value, etd_precision: getTimePrecision(etd), eta: eta.value, eta_precision: getTimePrecision(eta) };
 }
 
 /** Returns the expected times of a shipment or leg in responses, each with the zone of its port. */
@@ -138,7 +138,7 @@ type ScheduledJourney = Pick<
  * @param time normalized local time, see {@link isLocalTime}
  */
 export function toInstant(time: string, zone: string): Timestamp {
-  const clock = findZoneClock(zone);
+  const clock = findClockOfTimeZone(zone);
   const shown = Date.parse(`${time}Z`);
   const second = Math.floor(shown / 1_000) * 1_000;
   const byOffsetAt = (instant: number) => shown - (clock(instant) - instant);
@@ -172,7 +172,7 @@ export function getLocalDay(day: string, zone: string): LocalDay {
   const key = `${day} ${zone}`;
   const before = localDaysByZone.get(key);
   if (before !== undefined) return before;
-  const clock = findZoneClock(zone);
+  const clock = findClockOfTimeZone(zone);
   const midnight = Date.parse(`${day}T00:00:00.000Z`);
   const found = { from: findStartOfDay(midnight, clock), until: findStartOfDay(midnight + DAY_MS, clock) };
   if (localDaysByZone.size >= MAX_CACHED_LOCAL_DAYS) localDaysByZone.clear();
@@ -186,16 +186,16 @@ export function getLocalDay(day: string, zone: string): LocalDay {
  */
 type Clock = (instant: number) => number;
 
-function findZoneClock(zone: string): Clock {
-  const clock = clocksByZone.get(zone) ?? createClock(zone);
+function findClockOfTimeZone(zone: string): Clock {
+  const clock = clocksByZone.get(zone) ?? createClockOfTimeZone(zone);
   clocksByZone.set(zone, clock);
   return clock;
 }
 
-function createClock(zone: string): Clock {
+function createClockOfTimeZone(zone: string): Clock {
   try {
     const format = new Intl.DateTimeFormat('en', { ...CLOCK_FORMAT, timeZone: zone });
-    return (instant) => readClock(format, instant);
+    return (instant) => readWallClockTime(format, instant);
   } catch {
     return (instant) => instant;
   }
@@ -213,7 +213,7 @@ const CLOCK_FORMAT: Intl.DateTimeFormatOptions = {
   second: 'numeric',
 };
 
-function readClock(format: Intl.DateTimeFormat, instant: number): number {
+function readWallClockTime(format: Intl.DateTimeFormat, instant: number): number {
   const parts = new Map(format.formatToParts(instant).map(({ type, value }) => [type, Number(value)]));
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
   return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));

@@ -59,12 +59,13 @@ export class Locator {
     const code = toComparablePlace(location) ?? '';
     if (this.ports.includes(code)) return this.locateCode(code);
     const country = findCountry(code, this.places);
-    if (country !== undefined) return this.locateCode(this.matchPort([code]) ?? this.findCanonicalCode(code));
-    const named = findByName(location, this.places);
+    if (country !== undefined)
+      return this.locateCode(this.matchCodeToShipmentPort([code]) ?? this.findCanonicalCode(code));
+    const named = findPlaceCodesByName(location, this.places);
     const key = `name ${normalisePlaceName(location)}`;
     if (named === undefined) return { key, isKnown: false, ...UNKNOWN_PLACE };
     const [first] = named;
-    const found = this.matchPort(named) ?? (named.length === 1 ? first : undefined);
+    const found = this.matchCodeToShipmentPort(named) ?? (named.length === 1 ? first : undefined);
     return found === undefined ? { key, isKnown: true, ...UNKNOWN_PLACE } : this.locateCode(found);
   }
 
@@ -90,7 +91,7 @@ export class Locator {
   }
 
   /** Returns the place of the shipment that is the same as one of the codes: equal, an alias, or the nearest one. */
-  private matchPort(codes: readonly string[]): string | undefined {
+  private matchCodeToShipmentPort(codes: readonly string[]): string | undefined {
     const same =
       this.ports.find((port) => codes.includes(port)) ?? this.ports.find((port) => this.isAlias(port, codes));
     if (same !== undefined) return same;
@@ -121,10 +122,10 @@ export class Locator {
   }
 }
 
-/** Results of `Places.findByName`, because feeds repeat their texts. */
+/** Results of `Places.findPlaceCodesByName`, because feeds repeat their texts. */
 const namesByPlaces = new WeakMap<Places, Map<string, readonly string[] | undefined>>();
 
-function findByName(text: string, places: Places): readonly string[] | undefined {
+function findPlaceCodesByName(text: string, places: Places): readonly string[] | undefined {
   const known = namesByPlaces.get(places) ?? new Map<string, readonly string[] | undefined>();
   namesByPlaces.set(places, known);
   if (known.has(text)) return known.get(text);

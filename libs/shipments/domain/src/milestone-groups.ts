@@ -68,14 +68,14 @@ export interface ActualMilestones {
 }
 
 /** Returns the groups of the kinds that match. */
-export function selectGroups(all: readonly MilestoneGroups[], matches: KindFilter): readonly SortedEntries[] {
+export function selectMilestoneGroups(all: readonly MilestoneGroups[], matches: KindFilter): readonly SortedEntries[] {
   const selected: SortedEntries[] = [];
   for (const groups of all) for (const [kind, entries] of groups) if (matches(kind)) selected.push(entries);
   return selected;
 }
 
 /** Merges two lists in timeline order. */
-export function mergeInOrder(a: SortedEntries, b: SortedEntries): SortedEntries {
+export function mergeInTimelineOrder(a: SortedEntries, b: SortedEntries): SortedEntries {
   if (a.length === 0) return b;
   const merged: TimelineEntry[] = [];
   let place = 0;

@@ -3,13 +3,13 @@ import type { Located } from './locations.ts';
 import {
   findMilestoneMeaning,
   isArrivalCode,
-  isArrivalOrStop,
+  isArrivalOrStopCode,
   isDeparture,
   isLoadedMovementCode,
   isStopOnTheWay,
 } from './milestone-meaning.ts';
 import type { MilestoneMeaning } from './status-demotions.ts';
-import { type Route, isLandingPort, isPlaceOnTheWay, isTransshipmentPort } from './route.ts';
+import { type Route, isPortOfChangeToLand, isPlaceOnTheWay, isTransshipmentPort } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 
 /** The facts about an actual milestone that follow from its code, its place and the route, but not from its time. */
@@ -48,17 +48,17 @@ export interface MilestoneKind {
 type KindsByCode = Map<string, MilestoneKind>;
 
 /** Kinds by location and code. Routes with the same ports share `locate`, and thus their kinds. */
-const kindsByRoute = new WeakMap<Route['locate'], Map<string | null, KindsByCode>>();
+const milestoneKindsByRoute = new WeakMap<Route['locate'], Map<string | null, KindsByCode>>();
 
 /** Finds the kinds of milestones of a route. It keeps the results, because feeds repeat their codes and locations. */
 export class MilestoneClassifier {
   private readonly kinds: Map<string | null, KindsByCode>;
 
   constructor(private readonly route: Route) {
-    let kinds = kindsByRoute.get(route.locate);
+    let kinds = milestoneKindsByRoute.get(route.locate);
     if (kinds === undefined) {
       kinds = new Map();
-      kindsByRoute.set(route.locate, kinds);
+      milestoneKindsByRoute.set(route.locate, kinds);
     }
     this.kinds = kinds;
   }
@@ -86,7 +86,7 @@ function findMilestoneKind(entry: TimelineEntry, route: Route): MilestoneKind {
   const located = route.locate(location);
   const departs = isDeparture(rules, route.mode);
   const arrives = isArrivalCode(rules, route);
-  const arrivesOrStops = isArrivalOrStop(rules, route);
+  const arrivesOrStops = isArrivalOrStopCode(rules, route);
   const meaning = findMilestoneMeaning(entry, rules, route);
   return {
     code,
@@ -99,26 +99,26 @@ function findMilestoneKind(entry: TimelineEntry, route: Route): MilestoneKind {
     isArrival: arrives,
     isArrivalOrStop: arrivesOrStops,
     isArrivalOfVisit: rules.leg_arrival === true || rules.estimates_arrival === 'any_mode',
-    isPlaceCode: isCodeOfPlace(location, located),
-    reportKey: createReportKey(code, rules, located),
+    isPlaceCode: isLocationCodeOfPlace(location, located),
+    reportKey: createVisitReportKey(code, rules, located),
     isLoadedMovement: isLoadedMovementCode(code, rules, route),
     isStop: isStopOnTheWay(milestone, rules, route),
     isMovementOfGoods: rules.handling !== undefined || departs || arrivesOrStops,
     isMoveOn: rules.handling === 'loaded' || departs || (arrivesOrStops && located.isOfShipment),
-    discharge: rules.container_time === 'discharged_at' ? findDischargeKind(location, route) : undefined,
+    discharge: rules.container_time === 'discharged_at' ? findKindOfDischarge(location, route) : undefined,
     freeTime: rules.free_time === undefined || isTransshipmentPort(route, location) ? undefined : rules.free_time,
   };
 }
 
-function createReportKey(code: string, { once_per_visit }: MilestoneRules, { key }: Located): string | undefined {
+function createVisitReportKey(code: string, { once_per_visit }: MilestoneRules, { key }: Located): string | undefined {
   return once_per_visit ? `${code} ${key}` : undefined;
 }
 
-function isCodeOfPlace(location: string | null, { key }: Located): boolean {
+function isLocationCodeOfPlace(location: string | null, { key }: Located): boolean {
   return location === null || location === key;
 }
 
-function findDischargeKind(location: string | null, route: Route): MilestoneKind['discharge'] {
+function findKindOfDischarge(location: string | null, route: Route): MilestoneKind['discharge'] {
   if (!isPlaceOnTheWay(route, location)) return 'discharged';
-  return isLandingPort(route, location) ? 'landed' : 'passed';
+  return isPortOfChangeToLand(route, location) ? 'landed' : 'passed';
 }

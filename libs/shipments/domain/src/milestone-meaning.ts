@@ -114,7 +114,7 @@ export function isVesselDeparture({ departure }: MilestoneRules): boolean {
 }
 
 /** Returns true if the code is an arrival or discharge, at the destination or on the way. */
-export function isArrivalOrStop(rules: MilestoneRules, route: Route): boolean {
+export function isArrivalOrStopCode(rules: MilestoneRules, route: Route): boolean {
   return rules.transshipment_stop === true || rules.leg_arrival === true || isArrivalCode(rules, route);
 }
 
@@ -123,7 +123,7 @@ export function isLoadedMovementCode(code: string, rules: MilestoneRules, route:
   if (rules.departure === 'pick_up') return isDeparture(rules, route.mode);
   if (rules.departure !== undefined || rules.container_time === 'delivered_at') return true;
   if (code === 'gated_in' || code === 'loaded_on_vessel' || code === 'rail_unloaded') return true;
-  return rules.status === 'out_for_delivery' || isArrivalOrStop(rules, route);
+  return rules.status === 'out_for_delivery' || isArrivalOrStopCode(rules, route);
 }
 
 // Meanings are created once, because every write computes the meaning of all milestones of a timeline.

@@ -5,7 +5,7 @@ import {
   type Timestamp,
   findMilestoneCode,
 } from '@tracking/contracts';
-import { type MilestoneGroups, type SortedEntries, mergeInOrder } from './milestone-groups.ts';
+import { type MilestoneGroups, type SortedEntries, mergeInTimelineOrder } from './milestone-groups.ts';
 import type { MilestoneKind } from './milestone-kind.ts';
 import { isVesselDeparture } from './milestone-meaning.ts';
 import type { DemotableKind } from './status-demotions.ts';
@@ -14,24 +14,24 @@ import { type TimelineEntry, compareMilestones } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
 
 /** Values before and after every timestamp. Timestamps sort as strings. */
-export const TIME_BEFORE_ALL: Timestamp = '';
-export const TIME_AFTER_ALL: Timestamp = '~';
+export const TIME_BEFORE_ALL_TIMESTAMPS: Timestamp = '';
+export const TIME_AFTER_ALL_TIMESTAMPS: Timestamp = '~';
 
 export const STATUS_RANKS = Object.fromEntries(SHIPMENT_STATUSES.map((status, rank) => [status, rank])) as Readonly<
   Record<ShipmentStatus, number>
 >;
 
 /** Catalog sequence from which a movement means that the goods are on their way. */
-const LOADED_SEQUENCE = findMilestoneCode('loaded_on_vessel')?.sequence ?? 0;
+const LOADED_ON_VESSEL_SEQUENCE = findMilestoneCode('loaded_on_vessel')?.sequence ?? 0;
 
 /**
  * Returns true if a milestone with the code shows that the goods have left a place on the way where they had arrived.
  */
 export function isOnwardMovement(sequence: number, rules: MilestoneRules, isDeparture: boolean): boolean {
-  return rules.movement !== undefined && (sequence >= LOADED_SEQUENCE || isDeparture);
+  return rules.movement !== undefined && (sequence >= LOADED_ON_VESSEL_SEQUENCE || isDeparture);
 }
 
-const NO_ENTRIES: SortedEntries = [];
+const NO_TIMELINE_ENTRIES: SortedEntries = [];
 
 /**
  * Summarizes the milestones of one container, or the milestones without a container. The two summaries together give
@@ -54,45 +54,45 @@ export class MilestoneSummary {
    */
   departedFrom: Map<string, Timestamp> | undefined;
   /** Latest departure from a missing or unknown place. */
-  placelessDeparted = TIME_BEFORE_ALL;
+  placelessDeparted = TIME_BEFORE_ALL_TIMESTAMPS;
   /** Earliest milestone that shows the goods at the destination, at its place. */
   atDestination: TimelineEntry | undefined;
   /** True if a vessel discharged the goods. */
   isDischarged = false;
   /** First and latest start of a return. */
-  returnStarted = TIME_AFTER_ALL;
-  returning = TIME_BEFORE_ALL;
-  discharged = NO_ENTRIES;
+  returnStarted = TIME_AFTER_ALL_TIMESTAMPS;
+  returning = TIME_BEFORE_ALL_TIMESTAMPS;
+  discharged = NO_TIMELINE_ENTRIES;
   /**
    * Discharges at ports on the way: ports from which the goods continue by land, and ports for which that is not known.
    */
-  landed = NO_ENTRIES;
-  passed = NO_ENTRIES;
-  gatedOut = NO_ENTRIES;
+  landed = NO_TIMELINE_ENTRIES;
+  passed = NO_TIMELINE_ENTRIES;
+  gatedOut = NO_TIMELINE_ENTRIES;
   /** Arrivals at places on the way, from which the goods continue. */
-  stops = NO_ENTRIES;
+  stops = NO_TIMELINE_ENTRIES;
   /** Latest time of each kind of milestone. */
-  departed = TIME_BEFORE_ALL;
-  railDeparted = TIME_BEFORE_ALL;
-  sailed = TIME_BEFORE_ALL;
-  unavailable = TIME_BEFORE_ALL;
+  departed = TIME_BEFORE_ALL_TIMESTAMPS;
+  railDeparted = TIME_BEFORE_ALL_TIMESTAMPS;
+  sailed = TIME_BEFORE_ALL_TIMESTAMPS;
+  unavailable = TIME_BEFORE_ALL_TIMESTAMPS;
   /** Latest time of loading, departure or a later step. */
-  onward = TIME_BEFORE_ALL;
-  exportCleared = TIME_BEFORE_ALL;
-  terminalReleased = TIME_BEFORE_ALL;
-  freightReleased = TIME_BEFORE_ALL;
+  onward = TIME_BEFORE_ALL_TIMESTAMPS;
+  exportCleared = TIME_BEFORE_ALL_TIMESTAMPS;
+  terminalReleased = TIME_BEFORE_ALL_TIMESTAMPS;
+  freightReleased = TIME_BEFORE_ALL_TIMESTAMPS;
   /**
    * Latest time at which a container that left a terminal moved on: loaded, departed, or arrived at a place of the
    * shipment.
    */
-  movedOn = TIME_BEFORE_ALL;
+  movedOn = TIME_BEFORE_ALL_TIMESTAMPS;
   /** Latest time of an import clearance, or of a step that requires the clearance. */
-  importCleared = TIME_BEFORE_ALL;
+  importCleared = TIME_BEFORE_ALL_TIMESTAMPS;
   /** Last milestone that opens an exception, by type of the exception. */
   readonly opening: Record<string, TimelineEntry | undefined> = {};
   movement: TimelineEntry | undefined;
   /** Latest time at which the loaded container moved. */
-  loadedMovement = TIME_BEFORE_ALL;
+  loadedMovement = TIME_BEFORE_ALL_TIMESTAMPS;
   last: TimelineEntry | undefined;
   /** Earliest milestone of each kind. */
   firstDeparted: TimelineEntry | undefined;
@@ -125,12 +125,12 @@ export class MilestoneSummary {
     if (kind.isLoadedMovement) this.loadedMovement = chooseLaterTime(this.loadedMovement, latest);
     if (rules.handling === 'discharged') this.isDischarged = true;
     if (destination !== null) this.addPlace(kind, entries, destination);
-    if (kind.isStop) this.stops = mergeInOrder(this.stops, entries);
+    if (kind.isStop) this.stops = mergeInTimelineOrder(this.stops, entries);
     else if (isOnwardMovement(first.milestone.sequence, rules, kind.isDeparture))
       this.onward = chooseLaterTime(this.onward, latest);
     this.addEffects(kind, first, last);
     this.addTimesOfContainer(kind, entries, first);
-    if (kind.freeTime !== undefined) this.addFreeTime(kind, entries, last);
+    if (kind.freeTime !== undefined) this.addFreeTimeMilestones(kind, entries, last);
     this.addStatus(kind, entries, first, latest);
   }
 
@@ -140,7 +140,7 @@ export class MilestoneSummary {
     latest: Timestamp,
     destination: Route['destination'],
   ): void {
-    if (isDeparture) this.firstDeparted = chooseEarlierEntry(this.firstDeparted, first);
+    if (isDeparture) this.firstDeparted = chooseEarlierTimelineEntry(this.firstDeparted, first);
     // An arrival before a departure was not the shipment's arrival. A pick-up does not count as such a departure.
     const { departure } = rules;
     if (departure === undefined || departure === 'pick_up') return;
@@ -152,7 +152,7 @@ export class MilestoneSummary {
 
   private addDepartedPlace(place: string, latest: Timestamp): void {
     this.departedFrom ??= new Map();
-    this.departedFrom.set(place, chooseLaterTime(this.departedFrom.get(place) ?? TIME_BEFORE_ALL, latest));
+    this.departedFrom.set(place, chooseLaterTime(this.departedFrom.get(place) ?? TIME_BEFORE_ALL_TIMESTAMPS, latest));
   }
 
   /** Notes where the goods were, which decides the effect of milestones at missing and unknown places. */
@@ -160,11 +160,11 @@ export class MilestoneSummary {
     const { located, isMovementOfGoods } = kind;
     if (located.key === destination) {
       const showsArrival = kind.isArrival || kind.meaning.status === 'available_for_pickup';
-      if (showsArrival) this.atDestination = chooseEarlierEntry(this.atDestination, entries[0]);
+      if (showsArrival) this.atDestination = chooseEarlierTimelineEntry(this.atDestination, entries[0]);
     } else if (located.isKnown) {
       if (isMovementOfGoods) this.elsewhere.push(entries);
     } else if (kind.isDeparture) {
-      const latest = entries.at(-1)?.milestone.occurred_at ?? TIME_BEFORE_ALL;
+      const latest = entries.at(-1)?.milestone.occurred_at ?? TIME_BEFORE_ALL_TIMESTAMPS;
       this.placelessDeparted = chooseLaterTime(this.placelessDeparted, latest);
       this.addDepartedPlace(located.key, latest);
     }
@@ -186,21 +186,26 @@ export class MilestoneSummary {
       const { occurred_at } = first.milestone;
       if (occurred_at < this.returnStarted) this.returnStarted = occurred_at;
     }
-    if (ends) this.ended = chooseEarlierEntry(this.ended, first);
+    if (ends) this.ended = chooseEarlierTimelineEntry(this.ended, first);
   }
 
-  private addFreeTime({ freeTime, located }: MilestoneKind, entries: SortedEntries, last: TimelineEntry): void {
+  private addFreeTimeMilestones(
+    { freeTime, located }: MilestoneKind,
+    entries: SortedEntries,
+    last: TimelineEntry,
+  ): void {
     const place = located.isKnown ? located.key : '';
     if (freeTime === 'starts') this.freeTimeStarts.push({ place, entries });
     else this.freeTimeEnds.set(place, chooseLaterEntry(this.freeTimeEnds.get(place), last) ?? last);
   }
 
   private addTimesOfContainer({ rules, discharge }: MilestoneKind, entries: SortedEntries, first: TimelineEntry): void {
-    if (discharge !== undefined) this[discharge] = mergeInOrder(this[discharge], entries);
-    else if (rules.container_time === 'gated_out_at') this.gatedOut = mergeInOrder(this.gatedOut, entries);
-    else if (rules.container_time === 'delivered_at') this.delivered = chooseEarlierEntry(this.delivered, first);
+    if (discharge !== undefined) this[discharge] = mergeInTimelineOrder(this[discharge], entries);
+    else if (rules.container_time === 'gated_out_at') this.gatedOut = mergeInTimelineOrder(this.gatedOut, entries);
+    else if (rules.container_time === 'delivered_at')
+      this.delivered = chooseEarlierTimelineEntry(this.delivered, first);
     else if (rules.container_time === 'empty_returned_at')
-      this.emptyReturned = chooseEarlierEntry(this.emptyReturned, first);
+      this.emptyReturned = chooseEarlierTimelineEntry(this.emptyReturned, first);
   }
 
   private addStatus(
@@ -211,13 +216,14 @@ export class MilestoneSummary {
   ): void {
     if (status === null || status === 'cancelled') return;
     const rank = STATUS_RANKS[status];
-    if (rank >= STATUS_RANKS.in_transit) this.underWay = chooseEarlierEntry(this.underWay, first);
-    if (rank >= STATUS_RANKS.delivered) this.deliveredOrLater = chooseEarlierEntry(this.deliveredOrLater, first);
+    if (rank >= STATUS_RANKS.in_transit) this.underWay = chooseEarlierTimelineEntry(this.underWay, first);
+    if (rank >= STATUS_RANKS.delivered)
+      this.deliveredOrLater = chooseEarlierTimelineEntry(this.deliveredOrLater, first);
     // Feeds skip steps, so goods that are available for pickup must have been cleared.
     if (rank >= STATUS_RANKS.available_for_pickup && demotable !== 'out_at_origin')
       this.importCleared = chooseLaterTime(this.importCleared, latest);
-    if (demotable === undefined) this.fixed[rank] = chooseEarlierEntry(this.fixed[rank], first);
-    else this.demotable[demotable] = mergeInOrder(this.demotable[demotable] ?? NO_ENTRIES, entries);
+    if (demotable === undefined) this.fixed[rank] = chooseEarlierTimelineEntry(this.fixed[rank], first);
+    else this.demotable[demotable] = mergeInTimelineOrder(this.demotable[demotable] ?? NO_TIMELINE_ENTRIES, entries);
   }
 }
 
@@ -240,7 +246,7 @@ export function findFirstNotBefore(entries: readonly TimelineEntry[], time: Time
   return entries[findFirstIndex(entries, ({ occurred_at }) => occurred_at >= time)];
 }
 
-export function chooseEarlierEntry(
+export function chooseEarlierTimelineEntry(
   a: TimelineEntry | undefined,
   b: TimelineEntry | undefined,
 ): TimelineEntry | undefined {

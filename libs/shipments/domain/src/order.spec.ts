@@ -7,15 +7,15 @@ import {
   SHIPMENT_ID,
   Scenario,
   createDecideContext,
-  createLegFields,
-  day,
+  createLegFieldsWithDefaults,
+  createTimeInJanuary2026,
   scenarioPlaces,
-  addMetadata,
+  addEventMetadata,
 } from '../test/scenario.ts';
-import { findChanges } from './changes.ts';
+import { findAnnouncedChanges } from './changes.ts';
 import type { MilestoneInput } from './check-milestone.ts';
 import { deriveShipment } from './derive.ts';
-import { type ShipmentEventBody, decide, evolve, evolveRecord, fold } from './index.ts';
+import { type ShipmentEventBody, decide, applyEventToState, evolveRecord, fold } from './index.ts';
 
 /** Equals `rounds` of the testing library, which the domain cannot import. */
 const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all' ? all : Math.ceil(all / 5));
@@ -33,21 +33,21 @@ const postOf = (classifiers: MilestoneInput['classifier'][], names: readonly str
   fc.record({
     code: fc.constantFrom(...names),
     // Few days, so that milestones often share a time.
-    occurred_at: fc.integer({ min: 1, max: 12 }).map((number) => day(number)),
+    occurred_at: fc.integer({ min: 1, max: 12 }).map((number) => createTimeInJanuary2026(number)),
     rest: fc.record({
       classifier: fc.constantFrom(...classifiers),
       container_number: fc.constantFrom(null, null, CONTAINER_A, CONTAINER_B),
       location: fc.constantFrom(...LOCATIONS),
       source: fc.constantFrom('manual' as const, 'carrier' as const),
       // Without a time, a milestone is reported when it is recorded.
-      reported_at: fc.constantFrom(day(4), day(8), day(13)),
+      reported_at: fc.constantFrom(createTimeInJanuary2026(4), createTimeInJanuary2026(8), createTimeInJanuary2026(13)),
     }),
   });
 
 const LEGS = [
   ['CNSHA', 'SGSIN'],
   ['SGSIN', 'USLAX'],
-].map(([origin_port = '', destination_port = '']) => createLegFields({ origin_port, destination_port }));
+].map(([origin_port = '', destination_port = '']) => createLegFieldsWithDefaults({ origin_port, destination_port }));
 const ROUTES = [
   { mode: 'ocean' as const, origin_port: 'CNSHA', destination_port: 'USLAX' },
   { mode: 'road' as const },
@@ -62,7 +62,7 @@ const fieldsOf = fc
     container_numbers: fc.constantFrom([CONTAINER_A, CONTAINER_B], [CONTAINER_A, CONTAINER_B, CONTAINER_C]),
     load_type: fc.constantFrom('fcl' as const, 'lcl' as const),
   })
-  .map(({ route, ...rest }) => ({ ...route, ...rest, external_id: 'PO-1', eta: day(11) }));
+  .map(({ route, ...rest }) => ({ ...route, ...rest, external_id: 'PO-1', eta: createTimeInJanuary2026(11) }));
 
 function announcedLast(fields: Parameters<Scenario['upsertShipment']>[0], posts: readonly Post[]): Scenario {
   const scenario = new Scenario();
@@ -150,7 +150,7 @@ describe('status, times, containers and open exceptions', () => {
     const posts = fc.array(postOf(['actual'], undelivered), { maxLength: 8 });
     fc.assert(
       fc.property(fieldsOf, posts, fc.nat(8), (fields, others, place) => {
-        const cancellation: Post = { code: 'booking_cancelled', occurred_at: day(5), rest: {} };
+        const cancellation: Post = { code: 'booking_cancelled', occurred_at: createTimeInJanuary2026(5), rest: {} };
         expect(
           announcedLast(fields, [...others.slice(0, place), cancellation, ...others.slice(place)]).record.status,
         ).toBe('cancelled');
@@ -228,7 +228,7 @@ describe('cancelling and reopening by the client', () => {
   it('gives the same result with a cancellation by a milestone, in either order', () => {
     const undelivered = orderProof.filter((code) => !/delivered|stripped|returned|booking_confirmed/.test(code));
     const some = fc.array(postOf(['actual'], undelivered), { maxLength: 8 });
-    const cancellation: Post = { code: 'booking_cancelled', occurred_at: day(5), rest: {} };
+    const cancellation: Post = { code: 'booking_cancelled', occurred_at: createTimeInJanuary2026(5), rest: {} };
     fc.assert(
       fc.property(
         fieldsOf,
@@ -239,7 +239,7 @@ describe('cancelling and reopening by the client', () => {
             const scenario = acted(fields, all);
             expect(scenario.record.status).toBe('cancelled');
             expect(nameOf(scenario, scenario.record.status_milestone_id)).toContain('booking_cancelled');
-            scenario.postMilestone('booking_confirmed', day(6));
+            scenario.postMilestone('booking_confirmed', createTimeInJanuary2026(6));
             expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
             scenario.reopenShipment();
             expect(scenario.record.status).not.toBe('cancelled');
@@ -277,8 +277,8 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
             [CONTAINER_B, CONTAINER_A],
             [CONTAINER_A, CONTAINER_B, CONTAINER_C, 'MSCU1234567'],
           ),
-          eta: fc.constantFrom(null, day(10), day(12)),
-          etd: fc.constantFrom(null, day(2)),
+          eta: fc.constantFrom(null, createTimeInJanuary2026(10), createTimeInJanuary2026(12)),
+          etd: fc.constantFrom(null, createTimeInJanuary2026(2)),
           mode: fc.constantFrom('ocean' as const, 'road' as const, null),
           load_type: fc.constantFrom('lcl' as const, null),
           destination_port: fc.constantFrom('USLAX', 'SGSIN', null),
@@ -286,7 +286,7 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
           legs: fc.constantFrom(
             [],
             LEGS,
-            LEGS.map((leg) => ({ ...leg, eta: day(9) })),
+            LEGS.map((leg) => ({ ...leg, eta: createTimeInJanuary2026(9) })),
           ),
         },
         { requiredKeys: [] },
@@ -351,7 +351,7 @@ describe('events', () => {
           expect(announced.length).toBeLessThanOrEqual(1);
           const [changed] = announced;
           const { milestone: _, ...changes } = changed?.type === 'shipment.changed.v1' ? changed.data.changes : {};
-          expect(changes).toEqual(findChanges(before, scenario.record) ?? {});
+          expect(changes).toEqual(findAnnouncedChanges(before, scenario.record) ?? {});
           if (events.length === 0) expect(scenario.record).toBe(before);
         }
       }),
@@ -375,7 +375,8 @@ describe('events', () => {
         const first = decide(command, scenario.state, createDecideContext(command.id));
         expect(decide(command, scenario.state, createDecideContext(command.id))).toEqual(first);
         let { state } = scenario;
-        for (const event of addMetadata(command, first.events, scenario.events.length)) state = evolve(state, event);
+        for (const event of addEventMetadata(command, first.events, scenario.events.length))
+          state = applyEventToState(state, event);
         expect(decide(command, state, createDecideContext('another')).events).toEqual([]);
       }),
       { numRuns: rounds(100) },

@@ -1,6 +1,6 @@
 import type { TimeOrDay, Timestamp } from '@tracking/contracts';
 import { findFirstDroppedReport } from './dropped-estimates.ts';
-import { isAtPortOrUnknown, isEstimatedArrival, readEstimatedTime } from './estimates.ts';
+import { isAtPortsOrUnknownPlace, isEstimatedArrival, getTimeOfEstimate } from './estimates.ts';
 import type { EstimateReport } from './events/event-data.ts';
 import { compareReportTimes } from './reports.ts';
 import type { Route } from './route.ts';
@@ -32,18 +32,18 @@ export function findOriginalEta(
   timeline: readonly TimelineEntry[],
   { droppedReports, schedule, route, containers, ata, since }: OriginalEtaBasis,
 ): TimeOrDay | null {
-  const given = findFirstClientEta(schedule, since);
+  const given = findFirstEtaOfClient(schedule, since);
   // The ETA of the request that created the shipment is the first one: no report can be earlier.
   if (given?.at === '') return given.value;
   const counts = (report: EstimateReport): boolean => {
     const { reported_at } = report;
     if (reported_at <= since || (ata !== null && reported_at > ata)) return false;
     const estimate = { milestone: report };
-    return isEstimatedArrival(estimate, route) && isAtPortOrUnknown(estimate, route, route.ends);
+    return isEstimatedArrival(estimate, route) && isAtPortsOrUnknownPlace(estimate, route, route.ends);
   };
   let first: EstimateReport | undefined;
-  const reports = listReports(timeline, containers);
-  addDroppedReports(reports, droppedReports, since);
+  const reports = listEstimateReports(timeline, containers);
+  addFirstDroppedReports(reports, droppedReports, since);
   for (const report of reports) {
     if ((first === undefined || isReportedBefore(report, first)) && counts(report)) first = report;
   }
@@ -52,12 +52,12 @@ export function findOriginalEta(
 }
 
 function readTimeOrDay(report: EstimateReport): TimeOrDay | null {
-  const { value, day } = readEstimatedTime(report);
+  const { value, day } = getTimeOfEstimate(report);
   return day ?? value;
 }
 
 /** Returns all reports of estimates, including former reports of milestones that have become actual. */
-function listReports(timeline: readonly TimelineEntry[], containers: readonly string[]): EstimateReport[] {
+function listEstimateReports(timeline: readonly TimelineEntry[], containers: readonly string[]): EstimateReport[] {
   const reports: EstimateReport[] = [];
   for (const { milestone, formerReports } of timeline) {
     const isEstimate = milestone.classifier === 'estimated';
@@ -71,7 +71,7 @@ function listReports(timeline: readonly TimelineEntry[], containers: readonly st
 }
 
 /** Adds the first dropped report of each series since a time. */
-function addDroppedReports(reports: EstimateReport[], dropped: readonly DroppedReports[], since: Timestamp): void {
+function addFirstDroppedReports(reports: EstimateReport[], dropped: readonly DroppedReports[], since: Timestamp): void {
   for (const series of dropped) {
     const first = findFirstDroppedReport(series, since);
     if (first !== undefined) reports.push(first);
@@ -79,7 +79,7 @@ function addDroppedReports(reports: EstimateReport[], dropped: readonly DroppedR
 }
 
 /** Returns the first ETA that the client gave since a time; undefined if it gave none. */
-function findFirstClientEta(schedule: ClientSchedule, since: Timestamp) {
+function findFirstEtaOfClient(schedule: ClientSchedule, since: Timestamp) {
   const { firstEta } = schedule;
   if (firstEta === null || !isClientValueGivenAfter(schedule, firstEta.written, since)) return undefined;
   return { value: firstEta.value, at: findClientTime(schedule, firstEta.written) };

@@ -1,7 +1,7 @@
 import type { ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { journeyPlaces } from '../test/journey-places.ts';
-import { CONTAINER_A, CONTAINER_B, Scenario, catchRefusal } from '../test/scenario.ts';
+import { CONTAINER_A, CONTAINER_B, Scenario, captureRefusal } from '../test/scenario.ts';
 import { createJanuaryTime } from '../test/time-driven.ts';
 import { explainShipment, fold, type MilestoneInput, type ShipmentEvent } from './index.ts';
 
@@ -326,7 +326,7 @@ describe('the time of a report', () => {
     ['in the future', createJanuaryTime(27), 'timestamp_in_future'],
     ['before 2000', '1999-12-31T23:59:59.999Z', 'timestamp_out_of_range'],
   ])('is refused %s', (_, reported_at, code) => {
-    const refused = catchRefusal(() =>
+    const refused = captureRefusal(() =>
       createShipment().postMilestone('gated_in', createJanuaryTime(2), { reported_at }),
     );
     expect(refused).toMatchObject({ details: [{ param: 'reported_at', code }] });

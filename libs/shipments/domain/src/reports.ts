@@ -10,13 +10,13 @@ type Report = Pick<Milestone, 'reported_at' | 'occurred_at' | 'id'> & Partial<Pi
  * of reports stated at the same time, the one with the later time, and of a time and the end of a day, the time. The
  * order of recording has no effect.
  */
-export function compareReports(a: Report, b: Report): number {
+export function compareReportsOfMilestone(a: Report, b: Report): number {
   const byTime = compareReportTimes(a, b);
   if (byTime !== 0 || a.id === b.id) return byTime;
   return a.id > b.id ? 1 : -1;
 }
 
-/** Compares two reports as {@link compareReports}; 0 if they state the same time at the same time. */
+/** Compares two reports as {@link compareReportsOfMilestone}; 0 if they state the same time at the same time. */
 export function compareReportTimes(a: Omit<Report, 'id'>, b: Omit<Report, 'id'>): number {
   if (a.reported_at !== b.reported_at) return a.reported_at > b.reported_at ? 1 : -1;
   if (a.occurred_at !== b.occurred_at) return a.occurred_at > b.occurred_at ? 1 : -1;
@@ -30,7 +30,7 @@ type Statement = Series & Pick<MilestoneContent, 'classifier' | 'occurred_at' | 
 /**
  * Returns true if both milestones state the same event at the same time. Other fields, such as the note, do not matter.
  */
-export function isSameStatement(a: Statement, b: Statement): boolean {
+export function isSameEventAndTime(a: Statement, b: Statement): boolean {
   return (
     a.classifier === b.classifier &&
     a.occurred_at === b.occurred_at &&
@@ -67,7 +67,7 @@ interface EstimateSeriesChanges {
  * reported last is current, in whatever order the estimates arrive.
  * @param previous the milestone before the change; undefined if it is new
  */
-export function findSeriesChanges(
+export function findEstimateSeriesChanges(
   timeline: readonly TimelineEntry[],
   previous: Milestone | undefined,
   milestone: Milestone,
@@ -76,7 +76,7 @@ export function findSeriesChanges(
   const changes = isEstimate ? findChangesOfSeries(timeline, milestone) : NO_ESTIMATE_SERIES_CHANGES;
   const leavesSeries = previous?.classifier === 'estimated' && !(isEstimate && isSameSeries(previous, milestone));
   if (!leavesSeries) return changes;
-  const restored = listRestoredReportIds(findLastReport(listOtherEstimates(timeline, previous)));
+  const restored = listRestoredReportIds(findLastReportedMilestone(listOtherEstimates(timeline, previous)));
   return { ...changes, restores: [...changes.restores, ...restored] };
 }
 
@@ -84,7 +84,7 @@ const NO_ESTIMATE_SERIES_CHANGES: EstimateSeriesChanges = { supersedes: [], rest
 
 function findChangesOfSeries(timeline: readonly TimelineEntry[], estimate: Milestone): EstimateSeriesChanges {
   const others = listOtherEstimates(timeline, estimate);
-  const last = findLastReport([...others, estimate]);
+  const last = findLastReportedMilestone([...others, estimate]);
   const replaced = others.filter((other) => other !== last && other.superseded_at === null);
   const isSuperseded = last !== estimate;
   return {
@@ -120,8 +120,8 @@ export function listEstimates(timeline: readonly TimelineEntry[], of: Series): r
   return estimates;
 }
 
-function findLastReport(milestones: readonly Milestone[]): Milestone | undefined {
+function findLastReportedMilestone(milestones: readonly Milestone[]): Milestone | undefined {
   let last: Milestone | undefined;
-  for (const each of milestones) if (last === undefined || compareReports(each, last) > 0) last = each;
+  for (const each of milestones) if (last === undefined || compareReportsOfMilestone(each, last) > 0) last = each;
   return last;
 }

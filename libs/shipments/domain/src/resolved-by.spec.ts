@@ -1,10 +1,10 @@
 import { RESOLUTION_TRIGGERS, type ResolvedBy } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { timedJourneysArbitrary } from '../test/model/over-time.ts';
-import { walkOverTime } from '../test/model/timed-walk.ts';
+import { runJourneyOverTime } from '../test/model/timed-walk.ts';
 import {
   findStatusAfterAction,
-  copyScenario,
+  copyScenarioForAction,
   expectRemediesResolveException,
   explainOpenExceptions,
 } from '../test/remedies.ts';
@@ -229,7 +229,7 @@ describe('explained remedies resolve their exception, each alone, and nothing el
     expectRemediesResolveException(scenario, (remedy) => {
       tried.add(remedy.by);
       // Each remedy alone.
-      if (remedy.by === 'correction') expect(remedy.act(copyScenario(scenario))).toHaveLength(1);
+      if (remedy.by === 'correction') expect(remedy.act(copyScenarioForAction(scenario))).toHaveLength(1);
     });
   });
 
@@ -260,7 +260,7 @@ describe('explained remedies resolve their exception, each alone, and nothing el
     let resolved = 0;
     fc.assert(
       fc.property(timedJourneysArbitrary, (journey) => {
-        const scenario = walkOverTime(journey, ['due'], () => undefined);
+        const scenario = runJourneyOverTime(journey, ['due'], () => undefined);
         // The last step can be a change of settings, which the next check applies.
         scenario.checkRules();
         expectRemediesResolveException(scenario, () => (resolved += 1));

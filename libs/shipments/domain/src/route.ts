@@ -33,7 +33,7 @@ interface RoutedFields {
 }
 
 /** Returns the ports of a shipment: the ports that the client set, otherwise those of the first and last leg. */
-export function resolvePorts(given: GivenPorts, legs: readonly LegFields[]): GivenPorts {
+export function findPortsOfShipment(given: GivenPorts, legs: readonly LegFields[]): GivenPorts {
   return {
     origin_port: given.origin_port ?? legs[0]?.origin_port ?? null,
     destination_port: given.destination_port ?? legs.at(-1)?.destination_port ?? null,
@@ -52,52 +52,49 @@ interface CachedLanes {
 /** Maximum number of lanes that are kept for one table of places, and of locations that all of them keep. */
 const MAX_CACHED_LANES = 1_000;
 const MAX_CACHED_LOCATIONS = 50_000;
-const lanesByPlaces = new WeakMap<Places, CachedLanes>();
+const tradeLanesByPlaces = new WeakMap<Places, CachedLanes>();
 
 /**
  * Builds the route of a shipment.
  * @param legs legs as the client set them
  */
-export function buildRoute(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Route {
-  const { mode, lcl, origin, destination, destinationCountry, starts, ends, via, locate, findZone } = findOrCreateLane(
-    shipment,
-    legs,
-    places,
-  );
-  const all = legs.length > 0 ? legs : createLegOfWholeJourney(shipment);
+export function buildRouteOfShipment(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Route {
+  const { mode, lcl, origin, destination, destinationCountry, starts, ends, via, locate, findZone } =
+    findOrCreateTradeLane(shipment, legs, places);
+  const all = legs.length > 0 ? legs : createSingleLegOfShipment(shipment);
   return { mode, lcl, legs: all, origin, destination, destinationCountry, starts, ends, via, locate, findZone };
 }
 
 /** Returns a lane that is kept, or creates it. */
-function findOrCreateLane(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Lane {
+function findOrCreateTradeLane(shipment: RoutedFields, legs: readonly LegFields[], places: Places): Lane {
   const { mode, load_type, origin_port, destination_port } = shipment;
   let key = `${mode}\n${load_type}\n${origin_port}\n${destination_port}`;
   for (const leg of legs) key += `\n${leg.mode}\n${leg.origin_port}\n${leg.destination_port}`;
-  const { lanes, locations } = findCachedLanes(places);
+  const { lanes, locations } = findCachedTradeLanes(places);
   const kept = lanes.get(key);
   if (kept !== undefined) return kept;
-  const lane = createLane(shipment, legs, places, locations);
+  const lane = createTradeLane(shipment, legs, places, locations);
   lanes.set(key, lane);
   return lane;
 }
 
 /** Returns the kept lanes; none if they have become too many. */
-function findCachedLanes(places: Places): CachedLanes {
-  let kept = lanesByPlaces.get(places);
+function findCachedTradeLanes(places: Places): CachedLanes {
+  let kept = tradeLanesByPlaces.get(places);
   if (kept === undefined || kept.lanes.size >= MAX_CACHED_LANES || kept.locations.count > MAX_CACHED_LOCATIONS) {
     kept = { lanes: new Map(), locations: { count: 0 } };
-    lanesByPlaces.set(places, kept);
+    tradeLanesByPlaces.set(places, kept);
   }
   return kept;
 }
 
-function createLane(
+function createTradeLane(
   shipment: RoutedFields,
   legs: readonly LegFields[],
   places: Places,
   locations: LocationCount,
 ): Lane {
-  const { origin_port: origin, destination_port: destination } = resolvePorts(shipment, legs);
+  const { origin_port: origin, destination_port: destination } = findPortsOfShipment(shipment, legs);
   const via = new Set(legs.map((leg) => leg.destination_port));
   via.delete(null);
   via.delete(destination);
@@ -119,14 +116,14 @@ function createLane(
   };
 }
 
-function createLegOfWholeJourney(shipment: RoutedFields): readonly LegFields[] {
+function createSingleLegOfShipment(shipment: RoutedFields): readonly LegFields[] {
   const { mode, carrier_scac, origin_port, destination_port } = shipment;
   if (origin_port === null && destination_port === null) return [];
   return [{ mode, carrier_scac, vessel: null, voyage: null, origin_port, destination_port, etd: null, eta: null }];
 }
 
 /** Returns a leg with times. It names each field, because copies of objects are slow. */
-export function createLeg(leg: LegFields, times: Omit<Leg, LegField> & ScheduledTimes): Leg {
+export function createTimedLeg(leg: LegFields, times: Omit<Leg, LegField> & ScheduledTimes): Leg {
   const { mode, carrier_scac, vessel, voyage, origin_port, destination_port } = leg;
   const { etd, etd_precision, eta, eta_precision, atd, ata } = times;
   return {
@@ -172,7 +169,7 @@ export function mayTravelByVessel(mode: Mode | null): boolean {
 }
 
 /** Returns true if the location is a port on the way from which the goods continue by land or air. */
-export function isLandingPort({ legs, mode, locate }: Route, location: string | null): boolean {
+export function isPortOfChangeToLand({ legs, mode, locate }: Route, location: string | null): boolean {
   const place = locate(location).key;
   const ended = legs.findLastIndex(({ destination_port }) => destination_port === place);
   const next = ended < 0 ? undefined : legs[ended + 1];

@@ -4,24 +4,24 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   type Scenario,
-  createLegFields,
-  findEventData,
-  day,
+  createLegFieldsWithDefaults,
+  findDataOfDecisionEvent,
+  createTimeInJanuary2026,
   createScenario,
   listEventTypes,
-  createVoyage,
+  createOceanShipmentScenario,
 } from '../test/scenario.ts';
-import { evolve } from './index.ts';
+import { applyEventToState } from './index.ts';
 
 const box = (container_number: string) => ({ container_number });
 /** Ports: Shanghai, Singapore, Los Angeles, Chicago; the last leg goes by rail. */
 const inland = (fields: Partial<ShipmentFields> = {}) =>
-  createVoyage({
+  createOceanShipmentScenario({
     destination_port: 'USCHI',
     legs: [
-      createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
-      createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
-      createLegFields({ mode: 'rail', origin_port: 'USLAX', destination_port: 'USCHI' }),
+      createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
+      createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
+      createLegFieldsWithDefaults({ mode: 'rail', origin_port: 'USLAX', destination_port: 'USCHI' }),
     ],
     ...fields,
   });
@@ -29,43 +29,43 @@ const inland = (fields: Partial<ShipmentFields> = {}) =>
 describe('atd', () => {
   it.each(['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'])('is set by %s', (code) => {
     const scenario = createScenario();
-    scenario.postMilestone(code, day(3));
-    expect(scenario.record.atd).toBe(day(3));
+    scenario.postMilestone(code, createTimeInJanuary2026(3));
+    expect(scenario.record.atd).toBe(createTimeInJanuary2026(3));
   });
 
   it.each(['gated_in', 'loaded_on_vessel', 'in_transit_checkpoint', 'gated_out', 'out_for_delivery'])(
     'is not set by %s',
     (code) => {
       const scenario = createScenario({ mode: 'road' });
-      scenario.postMilestone(code, day(3));
+      scenario.postMilestone(code, createTimeInJanuary2026(3));
       expect(scenario.record.atd).toBeNull();
     },
   );
 
   it.each([
-    ['road', day(3)],
-    ['courier', day(3)],
+    ['road', createTimeInJanuary2026(3)],
+    ['courier', createTimeInJanuary2026(3)],
     ['ocean', null],
     [null, null],
   ] as const)('picked_up by %s gives %s', (mode, atd) => {
     const scenario = createScenario({ mode });
-    scenario.postMilestone('picked_up', day(3));
+    scenario.postMilestone('picked_up', createTimeInJanuary2026(3));
     expect(scenario.record.atd).toBe(atd);
   });
 
   it('is the earliest at origin_port, otherwise the earliest', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_departed', day(6), { location: 'SGSIN' });
-    scenario.postMilestone('vessel_departed', day(4), { location: 'Yangshan' });
-    expect(scenario.record.atd).toBe(day(4));
-    scenario.postMilestone('vessel_departed', day(8), { location: 'CNSHA' });
-    scenario.postMilestone('vessel_departed', day(7), { location: 'CNSHA' });
-    expect(scenario.record.atd).toBe(day(7));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(6), { location: 'SGSIN' });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(4), { location: 'Yangshan' });
+    expect(scenario.record.atd).toBe(createTimeInJanuary2026(4));
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(8), { location: 'CNSHA' });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(7), { location: 'CNSHA' });
+    expect(scenario.record.atd).toBe(createTimeInJanuary2026(7));
   });
 
   it('is not set by estimates', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_departed', day(3));
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(3));
     expect(scenario.record.atd).toBeNull();
   });
 });
@@ -80,47 +80,47 @@ describe('ata', () => {
     'arrived_at_destination',
   ])('is set by %s', (code) => {
     const scenario = createScenario();
-    scenario.postMilestone(code, day(3));
-    expect(scenario.record.ata).toBe(day(3));
+    scenario.postMilestone(code, createTimeInJanuary2026(3));
+    expect(scenario.record.ata).toBe(createTimeInJanuary2026(3));
   });
 
   it.each(['unavailable_for_pickup', 'rail_arrived', 'transshipment_arrived', 'available_for_pickup', 'delivered'])(
     'is not set by %s',
     (code) => {
       const scenario = createScenario();
-      scenario.postMilestone(code, day(3));
+      scenario.postMilestone(code, createTimeInJanuary2026(3));
       expect(scenario.record.ata).toBeNull();
     },
   );
 
   it('is the earliest at destination_port', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_arrived', day(19), { location: 'USNYC' });
-    scenario.postMilestone('discharged', day(22), { location: 'USLAX' });
-    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
-    expect(scenario.record.ata).toBe(day(21));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(19), { location: 'USNYC' });
+    scenario.postMilestone('discharged', createTimeInJanuary2026(22), { location: 'USLAX' });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    expect(scenario.record.ata).toBe(createTimeInJanuary2026(21));
   });
 
   it('otherwise is the earliest after the last departure', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_arrived', day(10));
-    scenario.postMilestone('vessel_departed', day(12));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(10));
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(12));
     expect(scenario.record.ata).toBeNull();
-    scenario.postMilestone('discharged', day(22));
-    scenario.postMilestone('vessel_arrived', day(21));
-    expect(scenario.record.ata).toBe(day(21));
+    scenario.postMilestone('discharged', createTimeInJanuary2026(22));
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21));
+    expect(scenario.record.ata).toBe(createTimeInJanuary2026(21));
   });
 
   it('may be at the time of the last departure', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_departed', day(12));
-    scenario.postMilestone('vessel_arrived', day(12));
-    expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(12) });
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(12));
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(12));
+    expect(scenario.record).toMatchObject({ status: 'arrived', ata: createTimeInJanuary2026(12) });
   });
 
   it('ignores an arrival known not to be the end', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_arrived', day(10), { location: 'SGSIN' });
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(10), { location: 'SGSIN' });
     expect(scenario.record.ata).toBeNull();
   });
 });
@@ -128,54 +128,54 @@ describe('ata', () => {
 describe('legs have their own atd and ata', () => {
   it('from the milestones at their ports', () => {
     const scenario = inland();
-    scenario.postMilestone('vessel_departed', day(1), { location: 'CNSHA' });
-    scenario.postMilestone('transshipment_arrived', day(5), { location: 'SGSIN' });
-    scenario.postMilestone('transshipment_departed', day(7), { location: 'SGSIN' });
-    scenario.postMilestone('vessel_arrived', day(20), { location: 'USLAX' });
-    scenario.postMilestone('rail_departed', day(22), { location: 'USLAX' });
-    scenario.postMilestone('rail_arrived', day(25), { location: 'USCHI' });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
+    scenario.postMilestone('transshipment_arrived', createTimeInJanuary2026(5), { location: 'SGSIN' });
+    scenario.postMilestone('transshipment_departed', createTimeInJanuary2026(7), { location: 'SGSIN' });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' });
+    scenario.postMilestone('rail_departed', createTimeInJanuary2026(22), { location: 'USLAX' });
+    scenario.postMilestone('rail_arrived', createTimeInJanuary2026(25), { location: 'USCHI' });
     expect(scenario.record.legs.map(({ atd, ata }) => [atd, ata])).toEqual([
-      [day(1), day(5)],
-      [day(7), day(20)],
-      [day(22), day(25)],
+      [createTimeInJanuary2026(1), createTimeInJanuary2026(5)],
+      [createTimeInJanuary2026(7), createTimeInJanuary2026(20)],
+      [createTimeInJanuary2026(22), createTimeInJanuary2026(25)],
     ]);
-    expect(scenario.record).toMatchObject({ atd: day(1), ata: null, status: 'in_transit' });
+    expect(scenario.record).toMatchObject({ atd: createTimeInJanuary2026(1), ata: null, status: 'in_transit' });
   });
 
   it('from milestones without a place for the first departure and last arrival', () => {
     const scenario = inland();
-    scenario.postMilestone('vessel_departed', day(1));
-    scenario.postMilestone('arrived_at_destination', day(25), { location: 'Chicago, door' });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(1));
+    scenario.postMilestone('arrived_at_destination', createTimeInJanuary2026(25), { location: 'Chicago, door' });
     expect(scenario.record.legs.map(({ atd, ata }) => [atd, ata])).toEqual([
-      [day(1), null],
+      [createTimeInJanuary2026(1), null],
       [null, null],
-      [null, day(25)],
+      [null, createTimeInJanuary2026(25)],
     ]);
   });
 
   it('but the first leg has no departure from elsewhere, even if it is the earliest', () => {
     const scenario = inland();
-    scenario.postMilestone('transshipment_departed', day(7), { location: 'SGSIN' });
-    expect(scenario.record.atd).toBe(day(7));
+    scenario.postMilestone('transshipment_departed', createTimeInJanuary2026(7), { location: 'SGSIN' });
+    expect(scenario.record.atd).toBe(createTimeInJanuary2026(7));
     expect(scenario.record.legs[0]?.atd).toBeNull();
   });
 
   it('including a pick-up of the only leg by road, although the shipment goes by another mode', () => {
-    const legs = [createLegFields({ mode: 'road', origin_port: 'DEHAM', destination_port: 'USCHI' })];
+    const legs = [createLegFieldsWithDefaults({ mode: 'road', origin_port: 'DEHAM', destination_port: 'USCHI' })];
     const scenario = createScenario({ mode: 'multimodal', legs });
-    scenario.postMilestone('picked_up', day(3), { location: 'DEHAM' });
-    expect([scenario.record.atd, scenario.record.legs[0]?.atd]).toEqual([null, day(3)]);
+    scenario.postMilestone('picked_up', createTimeInJanuary2026(3), { location: 'DEHAM' });
+    expect([scenario.record.atd, scenario.record.legs[0]?.atd]).toEqual([null, createTimeInJanuary2026(3)]);
   });
 
   it('including a pick-up of a leg by road', () => {
-    const scenario = createVoyage({
+    const scenario = createOceanShipmentScenario({
       legs: [
-        createLegFields({ mode: 'road', origin_port: 'CNNGB', destination_port: 'CNSHA' }),
-        createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
+        createLegFieldsWithDefaults({ mode: 'road', origin_port: 'CNNGB', destination_port: 'CNSHA' }),
+        createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
       ],
     });
-    scenario.postMilestone('picked_up', day(1), { location: 'CNNGB' });
-    expect(scenario.record.legs[0]?.atd).toBe(day(1));
+    scenario.postMilestone('picked_up', createTimeInJanuary2026(1), { location: 'CNNGB' });
+    expect(scenario.record.legs[0]?.atd).toBe(createTimeInJanuary2026(1));
     expect(scenario.record.legs[1]?.atd).toBeNull();
   });
 
@@ -185,10 +185,30 @@ describe('legs have their own atd and ata', () => {
       createScenario({
         mode: 'road',
         legs: [
-          createLegFields({ origin_port: 'CNSHA', destination_port: 'CNNGB', etd: day(1), eta: day(2) }),
-          createLegFields({ origin_port: 'CNNGB', destination_port: 'CNSHA', etd: day(3), eta: day(4) }),
-          createLegFields({ origin_port: 'CNSHA', destination_port: 'CNNGB', etd: day(5), eta: day(6) }),
-          createLegFields({ origin_port: 'CNNGB', destination_port: 'USLAX', etd: day(7), eta: day(8) }),
+          createLegFieldsWithDefaults({
+            origin_port: 'CNSHA',
+            destination_port: 'CNNGB',
+            etd: createTimeInJanuary2026(1),
+            eta: createTimeInJanuary2026(2),
+          }),
+          createLegFieldsWithDefaults({
+            origin_port: 'CNNGB',
+            destination_port: 'CNSHA',
+            etd: createTimeInJanuary2026(3),
+            eta: createTimeInJanuary2026(4),
+          }),
+          createLegFieldsWithDefaults({
+            origin_port: 'CNSHA',
+            destination_port: 'CNNGB',
+            etd: createTimeInJanuary2026(5),
+            eta: createTimeInJanuary2026(6),
+          }),
+          createLegFieldsWithDefaults({
+            origin_port: 'CNNGB',
+            destination_port: 'USLAX',
+            etd: createTimeInJanuary2026(7),
+            eta: createTimeInJanuary2026(8),
+          }),
         ],
       });
     const moves: readonly [code: string, number, location: string][] = [
@@ -205,191 +225,226 @@ describe('legs have their own atd and ata', () => {
     it('have their own times, in any order of arrival', () => {
       for (const inOrder of [moves, moves.toReversed()]) {
         const scenario = roundTrip();
-        for (const [code, when, location] of inOrder) scenario.postMilestone(code, day(when), { location });
+        for (const [code, when, location] of inOrder)
+          scenario.postMilestone(code, createTimeInJanuary2026(when), { location });
         expect(times(scenario)).toEqual([
-          [day(1), day(2)],
-          [day(3), day(4)],
-          [day(5), day(6)],
-          [day(7), null],
+          [createTimeInJanuary2026(1), createTimeInJanuary2026(2)],
+          [createTimeInJanuary2026(3), createTimeInJanuary2026(4)],
+          [createTimeInJanuary2026(5), createTimeInJanuary2026(6)],
+          [createTimeInJanuary2026(7), null],
         ]);
       }
     });
 
     it('have none before the leg between them began, and keep their plan', () => {
       const scenario = roundTrip();
-      scenario.postMilestone('picked_up', day(1), { location: 'CNSHA' });
-      scenario.postMilestone('arrived_at_destination', day(2), { location: 'CNNGB' });
-      expect(times(scenario)).toEqual([[day(1), day(2)], ...Array<null[]>(3).fill([null, null])]);
-      scenario.postEstimate('picked_up', day(9), { location: 'CNSHA' });
-      expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([day(1), day(3), day(5), day(7)]);
+      scenario.postMilestone('picked_up', createTimeInJanuary2026(1), { location: 'CNSHA' });
+      scenario.postMilestone('arrived_at_destination', createTimeInJanuary2026(2), { location: 'CNNGB' });
+      expect(times(scenario)).toEqual([
+        [createTimeInJanuary2026(1), createTimeInJanuary2026(2)],
+        ...Array<null[]>(3).fill([null, null]),
+      ]);
+      scenario.postEstimate('picked_up', createTimeInJanuary2026(9), { location: 'CNSHA' });
+      expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([
+        createTimeInJanuary2026(1),
+        createTimeInJanuary2026(3),
+        createTimeInJanuary2026(5),
+        createTimeInJanuary2026(7),
+      ]);
       // Belongs to the third leg as soon as the second one has departed or arrived.
-      scenario.postMilestone('picked_up', day(3), { location: 'CNNGB' });
-      expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([day(1), day(3), day(9), day(7)]);
-      scenario.postMilestone('picked_up', day(10), { location: 'CNSHA' });
-      expect(times(scenario)[2]).toEqual([day(10), null]);
+      scenario.postMilestone('picked_up', createTimeInJanuary2026(3), { location: 'CNNGB' });
+      expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([
+        createTimeInJanuary2026(1),
+        createTimeInJanuary2026(3),
+        createTimeInJanuary2026(9),
+        createTimeInJanuary2026(7),
+      ]);
+      scenario.postMilestone('picked_up', createTimeInJanuary2026(10), { location: 'CNSHA' });
+      expect(times(scenario)[2]).toEqual([createTimeInJanuary2026(10), null]);
     });
   });
 
   it('a single leg set by the client has them regardless of its ports', () => {
-    const scenario = createVoyage({ legs: [createLegFields({ vessel: 'EVER GIVEN' })] });
-    scenario.postMilestone('vessel_departed', day(3), { location: 'SGSIN' });
-    expect(scenario.record).toMatchObject({ atd: day(3), legs: [{ atd: day(3) }] });
+    const scenario = createOceanShipmentScenario({ legs: [createLegFieldsWithDefaults({ vessel: 'EVER GIVEN' })] });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(3), { location: 'SGSIN' });
+    expect(scenario.record).toMatchObject({
+      atd: createTimeInJanuary2026(3),
+      legs: [{ atd: createTimeInJanuary2026(3) }],
+    });
   });
 
   it('a single leg has the shipment’s', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_departed', day(1));
-    scenario.postMilestone('vessel_arrived', day(20));
-    expect(scenario.record.legs).toMatchObject([{ atd: day(1), ata: day(20) }]);
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(1));
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20));
+    expect(scenario.record.legs).toMatchObject([{ atd: createTimeInJanuary2026(1), ata: createTimeInJanuary2026(20) }]);
   });
 });
 
 describe('an estimated arrival sets the eta', () => {
   it.each([null, 'Pier 400', 'USLAX'])('when located at %j', (location) => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(21), { location });
-    expect(scenario.record).toMatchObject({ eta: day(21), original_eta: day(21), legs: [{ eta: day(21) }] });
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location });
+    expect(scenario.record).toMatchObject({
+      eta: createTimeInJanuary2026(21),
+      original_eta: createTimeInJanuary2026(21),
+      legs: [{ eta: createTimeInJanuary2026(21) }],
+    });
   });
 
   it('when located at the last leg’s destination, unless the shipment has another destination', () => {
-    const legs = [createLegFields({ origin_port: 'CNSHA', destination_port: 'USNYC' })];
-    const scenario = createVoyage({ destination_port: null, legs });
-    scenario.postEstimate('vessel_arrived', day(21), { location: 'USNYC' });
-    expect(scenario.record).toMatchObject({ eta: day(21), legs: [{ eta: day(21) }] });
-    const other = createVoyage({ legs });
-    other.postEstimate('vessel_arrived', day(21), { location: 'USNYC' });
-    expect(other.record).toMatchObject({ eta: null, legs: [{ eta: day(21) }] });
+    const legs = [createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USNYC' })];
+    const scenario = createOceanShipmentScenario({ destination_port: null, legs });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USNYC' });
+    expect(scenario.record).toMatchObject({
+      eta: createTimeInJanuary2026(21),
+      legs: [{ eta: createTimeInJanuary2026(21) }],
+    });
+    const other = createOceanShipmentScenario({ legs });
+    other.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USNYC' });
+    expect(other.record).toMatchObject({ eta: null, legs: [{ eta: createTimeInJanuary2026(21) }] });
   });
 
   it('located elsewhere sets that leg’s', () => {
-    const scenario = inland({ eta: day(30) });
-    scenario.postEstimate('vessel_arrived', day(21), { location: 'USLAX' });
-    expect(scenario.record.eta).toBe(day(30));
-    expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([null, day(21), null]);
+    const scenario = inland({ eta: createTimeInJanuary2026(30) });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(30));
+    expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([null, createTimeInJanuary2026(21), null]);
   });
 
   it('located where no leg ends sets none', () => {
-    const scenario = inland({ eta: day(30) });
-    const { events } = scenario.postEstimate('vessel_arrived', day(21), { location: 'USNYC' });
+    const scenario = inland({ eta: createTimeInJanuary2026(30) });
+    const { events } = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USNYC' });
     expect(events.map(({ type }) => type)).toEqual(['milestone.recorded.v1']);
   });
 
   it.each(['vessel_arrived', 'flight_arrived', 'arrived_at_destination'])('by %s, regardless of the mode', (code) => {
     for (const mode of ['ocean', 'air', 'road', 'rail', 'barge', 'courier', 'multimodal', null] as const) {
       const scenario = createScenario({ mode });
-      scenario.postEstimate(code, day(21));
-      expect(scenario.record.eta).toBe(day(21));
+      scenario.postEstimate(code, createTimeInJanuary2026(21));
+      expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
     }
   });
 
   it.each([
-    ['rail_arrived', 'rail', day(21)],
-    ['rail_unloaded', 'rail', day(21)],
+    ['rail_arrived', 'rail', createTimeInJanuary2026(21)],
+    ['rail_unloaded', 'rail', createTimeInJanuary2026(21)],
     ['rail_arrived', 'ocean', null],
-    ['delivered', 'road', day(21)],
-    ['delivered', 'courier', day(21)],
+    ['delivered', 'road', createTimeInJanuary2026(21)],
+    ['delivered', 'courier', createTimeInJanuary2026(21)],
     ['delivered', 'ocean', null],
     ['discharged', 'ocean', null],
     ['vessel_berthed', 'ocean', null],
   ] as const)('%s by %s gives %s', (code, mode, eta) => {
     const scenario = createScenario({ mode });
-    scenario.postEstimate(code, day(21));
+    scenario.postEstimate(code, createTimeInJanuary2026(21));
     expect(scenario.record.eta).toBe(eta);
   });
 
   it('by rail_arrived also if the last leg goes by rail', () => {
     const scenario = inland();
-    scenario.postEstimate('rail_arrived', day(26), { location: 'USCHI' });
-    expect(scenario.record.eta).toBe(day(26));
+    scenario.postEstimate('rail_arrived', createTimeInJanuary2026(26), { location: 'USCHI' });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(26));
   });
 
   it('but a planned one does not', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_arrived', day(21), { classifier: 'planned' });
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { classifier: 'planned' });
     expect(scenario.record.eta).toBeNull();
   });
 
   it('the newest counts, regardless of its value and source', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(23));
-    scenario.postEstimate('vessel_arrived', day(21), { source: 'ais' });
-    expect(scenario.record.eta).toBe(day(21));
-    scenario.postEstimate('flight_arrived', day(22), { source: 'ais' });
-    expect(scenario.record.eta).toBe(day(22));
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { source: 'ais' });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
+    scenario.postEstimate('flight_arrived', createTimeInJanuary2026(22), { source: 'ais' });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
   });
 
   it('once there is an estimated arrived_at_destination, the others leave eta alone', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(20));
-    scenario.postEstimate('arrived_at_destination', day(24));
-    scenario.postEstimate('vessel_arrived', day(21));
-    expect(scenario.record.eta).toBe(day(24));
-    scenario.postEstimate('arrived_at_destination', day(25));
-    expect(scenario.record.eta).toBe(day(25));
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
+    scenario.postEstimate('arrived_at_destination', createTimeInJanuary2026(24));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
+    scenario.postEstimate('arrived_at_destination', createTimeInJanuary2026(25));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(25));
   });
 
   it('but not if it is at a stop on the way', () => {
     const scenario = inland();
-    scenario.postEstimate('arrived_at_destination', day(5), { location: 'SGSIN' });
-    scenario.postEstimate('vessel_arrived', day(30), { location: 'USCHI' });
-    expect(scenario.record.eta).toBe(day(30));
-    expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([day(5), null, day(30)]);
+    scenario.postEstimate('arrived_at_destination', createTimeInJanuary2026(5), { location: 'SGSIN' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(30), { location: 'USCHI' });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(30));
+    expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([
+      createTimeInJanuary2026(5),
+      null,
+      createTimeInJanuary2026(30),
+    ]);
   });
 
   it('nor for legs', () => {
     const scenario = inland();
-    scenario.postEstimate('arrived_at_destination', day(30));
-    scenario.postEstimate('vessel_arrived', day(20), { location: 'USLAX' });
-    expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([null, day(20), day(30)]);
+    scenario.postEstimate('arrived_at_destination', createTimeInJanuary2026(30));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' });
+    expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([
+      null,
+      createTimeInJanuary2026(20),
+      createTimeInJanuary2026(30),
+    ]);
   });
 
   it('a correction of the newest changes it', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(20), { external_id: 'EV-1' });
-    scenario.postEstimate('vessel_arrived', day(22), { source: 'ais' });
-    scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1' });
-    expect(scenario.record.eta).toBe(day(21));
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { source: 'ais' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
   });
 
   it('original_eta stays the first known one', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(20));
-    scenario.postEstimate('vessel_arrived', day(25));
-    expect(scenario.record.original_eta).toBe(day(20));
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25));
+    expect(scenario.record.original_eta).toBe(createTimeInJanuary2026(20));
   });
 });
 
 describe('where estimates name containers', () => {
   it('uses the latest of each container’s newest one', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postEstimate('vessel_arrived', day(20), box(CONTAINER_A));
-    scenario.postEstimate('vessel_arrived', day(24), box(CONTAINER_B));
-    expect(scenario.record.eta).toBe(day(24));
-    scenario.postEstimate('vessel_arrived', day(25), box(CONTAINER_A));
-    expect(scenario.record.eta).toBe(day(25));
-    scenario.postEstimate('vessel_arrived', day(19), box(CONTAINER_A));
-    expect(scenario.record.eta).toBe(day(24));
-    scenario.postEstimate('vessel_arrived', day(18), box(CONTAINER_B));
-    expect(scenario.record.eta).toBe(day(19));
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), box(CONTAINER_A));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24), box(CONTAINER_B));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25), box(CONTAINER_A));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(25));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(19), box(CONTAINER_A));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(18), box(CONTAINER_B));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(19));
   });
 
   it('one that names none applies to each container', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B, CONTAINER_C] });
-    scenario.postEstimate('vessel_arrived', day(24), box(CONTAINER_B));
-    scenario.postEstimate('vessel_arrived', day(22));
-    expect(scenario.record.eta).toBe(day(22));
-    scenario.postEstimate('vessel_arrived', day(20), box(CONTAINER_A));
-    expect(scenario.record.eta).toBe(day(22));
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B, CONTAINER_C] });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24), box(CONTAINER_B));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), box(CONTAINER_A));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
   });
 
   it('ignores those of a removed container', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B], eta: day(15) });
-    scenario.postEstimate('vessel_arrived', day(20), box(CONTAINER_A));
-    scenario.postEstimate('vessel_arrived', day(24), box(CONTAINER_B));
+    const scenario = createOceanShipmentScenario({
+      container_numbers: [CONTAINER_A, CONTAINER_B],
+      eta: createTimeInJanuary2026(15),
+    });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), box(CONTAINER_A));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24), box(CONTAINER_B));
     scenario.upsertShipment({ container_numbers: [CONTAINER_A] });
-    expect(scenario.record.eta).toBe(day(20));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
     scenario.upsertShipment({ container_numbers: [CONTAINER_C] });
-    expect(scenario.record.eta).toBe(day(15));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(15));
   });
 });
 
@@ -399,272 +454,342 @@ describe('a port of a leg that no table knows', () => {
     createScenario({
       mode: 'air',
       legs: [
-        createLegFields({ origin_port: 'SIN', destination_port: 'LON', etd: day(1), eta: day(2) }),
-        createLegFields({ origin_port: 'LON', destination_port: 'JFK', etd: day(3), eta: day(4) }),
+        createLegFieldsWithDefaults({
+          origin_port: 'SIN',
+          destination_port: 'LON',
+          etd: createTimeInJanuary2026(1),
+          eta: createTimeInJanuary2026(2),
+        }),
+        createLegFieldsWithDefaults({
+          origin_port: 'LON',
+          destination_port: 'JFK',
+          etd: createTimeInJanuary2026(3),
+          eta: createTimeInJanuary2026(4),
+        }),
       ],
     });
 
   it('counts as a place: its estimates are only for its legs', () => {
     const scenario = viaLondon();
-    scenario.postEstimate('flight_arrived', day(6), { location: 'LON' });
-    scenario.postEstimate('flight_departed', day(7), { location: 'LON' });
+    scenario.postEstimate('flight_arrived', createTimeInJanuary2026(6), { location: 'LON' });
+    scenario.postEstimate('flight_departed', createTimeInJanuary2026(7), { location: 'LON' });
     expect(scenario.record).toMatchObject({
-      etd: day(1),
-      eta: day(4),
+      etd: createTimeInJanuary2026(1),
+      eta: createTimeInJanuary2026(4),
       legs: [
-        { etd: day(1), eta: day(6) },
-        { etd: day(7), eta: day(4) },
+        { etd: createTimeInJanuary2026(1), eta: createTimeInJanuary2026(6) },
+        { etd: createTimeInJanuary2026(7), eta: createTimeInJanuary2026(4) },
       ],
     });
   });
 
   it('is not where the first leg departs or the last one arrives', () => {
     const scenario = viaLondon();
-    scenario.postMilestone('flight_departed', day(3), { location: 'LON' });
-    scenario.postMilestone('flight_arrived', day(4), { location: 'LON' });
+    scenario.postMilestone('flight_departed', createTimeInJanuary2026(3), { location: 'LON' });
+    scenario.postMilestone('flight_arrived', createTimeInJanuary2026(4), { location: 'LON' });
     expect(scenario.record.legs).toMatchObject([
-      { atd: null, ata: day(4) },
-      { atd: day(3), ata: null },
+      { atd: null, ata: createTimeInJanuary2026(4) },
+      { atd: createTimeInJanuary2026(3), ata: null },
     ]);
   });
 });
 
 describe('nothing changes eta after ata', () => {
   it('not an estimate', () => {
-    const scenario = createVoyage({ eta: day(20) });
-    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.postEstimate('vessel_arrived', day(23));
-    expect(scenario.record).toMatchObject({ eta: day(20), ata: day(21), legs: [{ eta: day(20) }] });
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    expect(scenario.record).toMatchObject({
+      eta: createTimeInJanuary2026(20),
+      ata: createTimeInJanuary2026(21),
+      legs: [{ eta: createTimeInJanuary2026(20) }],
+    });
   });
 
   it('but the removal of the container that set it', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postEstimate('vessel_arrived', day(20), { ...box(CONTAINER_A), reported_at: day(10) });
-    scenario.postEstimate('vessel_arrived', day(24), { ...box(CONTAINER_B), reported_at: day(10) });
-    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
-    expect(scenario.record.eta).toBe(day(24));
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), {
+      ...box(CONTAINER_A),
+      reported_at: createTimeInJanuary2026(10),
+    });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24), {
+      ...box(CONTAINER_B),
+      reported_at: createTimeInJanuary2026(10),
+    });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
     scenario.upsertShipment({ container_numbers: [CONTAINER_A] });
-    expect(scenario.record.eta).toBe(day(20));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
   });
 
   it('until the arrival is retracted', () => {
-    const scenario = createVoyage({ eta: day(20) });
-    scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-1' });
-    scenario.postEstimate('vessel_arrived', day(23));
-    scenario.postMilestone('vessel_departed', day(21), { external_id: 'EV-1' });
-    expect(scenario.record).toMatchObject({ ata: null, eta: day(23) });
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    expect(scenario.record).toMatchObject({ ata: null, eta: createTimeInJanuary2026(23) });
   });
 
   it('of a leg, after that leg’s', () => {
     const scenario = inland();
-    scenario.postEstimate('vessel_arrived', day(20), { location: 'USLAX', reported_at: day(10) });
-    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.postEstimate('vessel_arrived', day(23), { location: 'USLAX' });
-    expect(scenario.record.legs[1]).toMatchObject({ eta: day(20), ata: day(21) });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), {
+      location: 'USLAX',
+      reported_at: createTimeInJanuary2026(10),
+    });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23), { location: 'USLAX' });
+    expect(scenario.record.legs[1]).toMatchObject({
+      eta: createTimeInJanuary2026(20),
+      ata: createTimeInJanuary2026(21),
+    });
   });
 
   it('nor an upsert, which is still remembered', () => {
-    const scenario = createVoyage({ eta: day(20) });
-    scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-1' });
-    expect(listEventTypes(scenario.upsertShipment({ eta: day(22) }))).toEqual(['shipment.updated.v1']);
-    expect(scenario.record.eta).toBe(day(20));
-    expect(scenario.upsertShipment({ eta: day(22) }).outcome).toBe('unchanged');
-    scenario.postMilestone('vessel_departed', day(21), { external_id: 'EV-1' });
-    expect(scenario.record).toMatchObject({ ata: null, eta: day(22) });
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    expect(listEventTypes(scenario.upsertShipment({ eta: createTimeInJanuary2026(22) }))).toEqual([
+      'shipment.updated.v1',
+    ]);
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
+    expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(22) }).outcome).toBe('unchanged');
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    expect(scenario.record).toMatchObject({ ata: null, eta: createTimeInJanuary2026(22) });
   });
 
   it('also if there was none before', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_arrived', day(21));
-    scenario.upsertShipment({ eta: day(22) });
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21));
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(22) });
     expect(scenario.record).toMatchObject({ eta: null, original_eta: null });
   });
 
   it('nor legs', () => {
-    const scenario = createVoyage({ legs: [createLegFields({ destination_port: 'USLAX', eta: day(20) })] });
-    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.upsertShipment({ legs: [createLegFields({ destination_port: 'USLAX', eta: day(22) })] });
-    expect(scenario.record).toMatchObject({ eta: day(20), legs: [{ eta: day(22) }] });
+    const scenario = createOceanShipmentScenario({
+      legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(20) })],
+    });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.upsertShipment({
+      legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(22) })],
+    });
+    expect(scenario.record).toMatchObject({
+      eta: createTimeInJanuary2026(20),
+      legs: [{ eta: createTimeInJanuary2026(22) }],
+    });
   });
 
   it('but the client may set etd after the departure', () => {
-    const scenario = createVoyage({ etd: day(1) });
-    scenario.postMilestone('vessel_departed', day(2));
-    scenario.upsertShipment({ etd: day(3) });
-    expect(scenario.record.etd).toBe(day(3));
-    scenario.postEstimate('vessel_departed', day(4));
-    expect(scenario.record.etd).toBe(day(3));
+    const scenario = createOceanShipmentScenario({ etd: createTimeInJanuary2026(1) });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
+    scenario.upsertShipment({ etd: createTimeInJanuary2026(3) });
+    expect(scenario.record.etd).toBe(createTimeInJanuary2026(3));
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(4));
+    expect(scenario.record.etd).toBe(createTimeInJanuary2026(3));
   });
 });
 
 describe('upserts, legs and estimates are statements of eta: the newest valid one wins', () => {
-  const ends = (eta: string) => [createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX', eta })];
-  const upsert = { eta: day(20) };
-  const legs = { legs: ends(day(21)) };
+  const ends = (eta: string) => [createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USLAX', eta })];
+  const upsert = { eta: createTimeInJanuary2026(20) };
+  const legs = { legs: ends(createTimeInJanuary2026(21)) };
 
   it.each([
-    ['an upsert, then an estimate', [upsert, day(22)], day(22)],
-    ['an estimate, then an upsert', [day(22), upsert], day(20)],
-    ['legs, then an estimate', [legs, day(22)], day(22)],
-    ['an estimate, then legs', [day(22), legs], day(21)],
-    ['an upsert, then legs: given itself it is not that of the legs', [upsert, legs], day(20)],
-    ['legs, then an upsert', [legs, upsert], day(20)],
-    ['an upsert, an estimate, then legs', [upsert, day(22), legs], day(22)],
-    ['legs, an estimate, then an upsert', [legs, day(22), upsert], day(20)],
+    ['an upsert, then an estimate', [upsert, createTimeInJanuary2026(22)], createTimeInJanuary2026(22)],
+    ['an estimate, then an upsert', [createTimeInJanuary2026(22), upsert], createTimeInJanuary2026(20)],
+    ['legs, then an estimate', [legs, createTimeInJanuary2026(22)], createTimeInJanuary2026(22)],
+    ['an estimate, then legs', [createTimeInJanuary2026(22), legs], createTimeInJanuary2026(21)],
+    ['an upsert, then legs: given itself it is not that of the legs', [upsert, legs], createTimeInJanuary2026(20)],
+    ['legs, then an upsert', [legs, upsert], createTimeInJanuary2026(20)],
+    ['an upsert, an estimate, then legs', [upsert, createTimeInJanuary2026(22), legs], createTimeInJanuary2026(22)],
+    ['legs, an estimate, then an upsert', [legs, createTimeInJanuary2026(22), upsert], createTimeInJanuary2026(20)],
     [
       'an upsert with null is a statement too: what came before no longer counts',
-      [upsert, day(22), { eta: null }],
+      [upsert, createTimeInJanuary2026(22), { eta: null }],
       null,
     ],
-    ['with legs it is theirs then', [upsert, legs, { eta: null }], day(21)],
-    ['as estimates moved it', [upsert, legs, day(22), { eta: null }], day(22)],
-    ['a resend of what was sent last states nothing', [upsert, day(22), upsert], day(22)],
-    ['nor does one of legs', [legs, day(22), legs], day(22)],
+    ['with legs it is theirs then', [upsert, legs, { eta: null }], createTimeInJanuary2026(21)],
+    ['as estimates moved it', [upsert, legs, createTimeInJanuary2026(22), { eta: null }], createTimeInJanuary2026(22)],
+    [
+      'a resend of what was sent last states nothing',
+      [upsert, createTimeInJanuary2026(22), upsert],
+      createTimeInJanuary2026(22),
+    ],
+    ['nor does one of legs', [legs, createTimeInJanuary2026(22), legs], createTimeInJanuary2026(22)],
     [
       'legs without an eta say nothing of it',
-      [day(22), { legs: [createLegFields({ destination_port: 'USLAX' })] }],
-      day(22),
+      [createTimeInJanuary2026(22), { legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX' })] }],
+      createTimeInJanuary2026(22),
     ],
     ['legs taken away take theirs along', [legs, { legs: [] }], null],
   ])('%s', (_, steps, eta) => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     for (const step of steps) {
       if (typeof step === 'string') scenario.postEstimate('vessel_arrived', step, { location: 'USLAX' });
       else scenario.upsertShipment(step);
     }
     expect(scenario.record.eta).toBe(eta);
-    scenario.postMilestone('gated_in', day(1));
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(1));
     expect(scenario.record.eta).toBe(eta);
   });
 
   it('a correction that keeps its time is not a new statement', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(22), { external_id: 'EV-1' });
-    scenario.upsertShipment({ eta: day(20) });
-    expect(scenario.postEstimate('vessel_arrived', day(22), { external_id: 'EV-1', note: 'late' }).outcome).toBe(
-      'corrected',
-    );
-    expect(scenario.record.eta).toBe(day(20));
-    scenario.postEstimate('vessel_arrived', day(23), { external_id: 'EV-1' });
-    expect(scenario.record.eta).toBe(day(23));
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { external_id: 'EV-1' });
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(20) });
+    expect(
+      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { external_id: 'EV-1', note: 'late' })
+        .outcome,
+    ).toBe('corrected');
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23), { external_id: 'EV-1' });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(23));
   });
 
   it('nor does it make a superseded one current', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(22), { external_id: 'EV-1' });
-    scenario.postEstimate('vessel_arrived', day(24), { external_id: 'EV-2' });
-    const { milestone, events } = scenario.postEstimate('vessel_arrived', day(22), {
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { external_id: 'EV-1' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24), { external_id: 'EV-2' });
+    const { milestone, events } = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), {
       external_id: 'EV-1',
       note: 'late',
     });
     expect(milestone).toMatchObject({ revision: 2, note: 'late', superseded_at: expect.any(String) });
     expect(events).toMatchObject([{ type: 'milestone.corrected.v1', data: { supersedes: [], restores: [] } }]);
-    expect(scenario.record.eta).toBe(day(24));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
   });
 });
 
 describe('an estimated departure sets etd likewise', () => {
   it.each([null, 'Yangshan', 'CNSHA'])('when located at %j', (location) => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_departed', day(3), { location });
-    expect(scenario.record).toMatchObject({ etd: day(3), legs: [{ etd: day(3) }] });
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(3), { location });
+    expect(scenario.record).toMatchObject({
+      etd: createTimeInJanuary2026(3),
+      legs: [{ etd: createTimeInJanuary2026(3) }],
+    });
   });
 
   it('located elsewhere sets that leg’s', () => {
-    const scenario = inland({ etd: day(1) });
-    scenario.postEstimate('transshipment_departed', day(8), { location: 'SGSIN' });
-    expect(scenario.record.etd).toBe(day(1));
-    expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([null, day(8), null]);
+    const scenario = inland({ etd: createTimeInJanuary2026(1) });
+    scenario.postEstimate('transshipment_departed', createTimeInJanuary2026(8), { location: 'SGSIN' });
+    expect(scenario.record.etd).toBe(createTimeInJanuary2026(1));
+    expect(scenario.record.legs.map(({ etd }) => etd)).toEqual([null, createTimeInJanuary2026(8), null]);
   });
 
   it('while no actual one exists', () => {
-    const scenario = createVoyage({ etd: day(1) });
-    scenario.postMilestone('vessel_departed', day(2));
-    scenario.postEstimate('vessel_departed', day(3));
-    expect(scenario.record.etd).toBe(day(1));
+    const scenario = createOceanShipmentScenario({ etd: createTimeInJanuary2026(1) });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(3));
+    expect(scenario.record.etd).toBe(createTimeInJanuary2026(1));
   });
 
   it.each([
-    ['road', day(3)],
+    ['road', createTimeInJanuary2026(3)],
     ['ocean', null],
   ] as const)('a pick-up by %s gives %s', (mode, etd) => {
     const scenario = createScenario({ mode });
-    scenario.postEstimate('picked_up', day(3));
+    scenario.postEstimate('picked_up', createTimeInJanuary2026(3));
     expect(scenario.record.etd).toBe(etd);
   });
 
   it('uses the latest of each container’s newest one', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postEstimate('vessel_departed', day(3), box(CONTAINER_A));
-    scenario.postEstimate('vessel_departed', day(5), box(CONTAINER_B));
-    scenario.postEstimate('vessel_departed', day(4), box(CONTAINER_A));
-    expect(scenario.record.etd).toBe(day(5));
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(3), box(CONTAINER_A));
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(5), box(CONTAINER_B));
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(4), box(CONTAINER_A));
+    expect(scenario.record.etd).toBe(createTimeInJanuary2026(5));
   });
 });
 
 describe('legs set by the client', () => {
   it('restart: earlier estimates no longer count for them', () => {
     const scenario = inland();
-    scenario.postEstimate('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     scenario.upsertShipment({
       legs: [
-        createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX', eta: day(19) }),
-        createLegFields({ destination_port: 'USCHI' }),
+        createLegFieldsWithDefaults({
+          origin_port: 'CNSHA',
+          destination_port: 'USLAX',
+          eta: createTimeInJanuary2026(19),
+        }),
+        createLegFieldsWithDefaults({ destination_port: 'USCHI' }),
       ],
     });
-    expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([day(19), null]);
-    scenario.postEstimate('vessel_arrived', day(22), { location: 'USLAX' });
-    expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([day(22), null]);
+    expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([createTimeInJanuary2026(19), null]);
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { location: 'USLAX' });
+    expect(scenario.record.legs.map(({ eta }) => eta)).toEqual([createTimeInJanuary2026(22), null]);
   });
 
   it('keep the times that milestones give them', () => {
     const scenario = inland();
-    scenario.postMilestone('vessel_departed', day(1), { location: 'CNSHA' });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
     scenario.upsertShipment({
       legs: [
-        createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
-        createLegFields({ destination_port: 'USCHI' }),
+        createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USLAX' }),
+        createLegFieldsWithDefaults({ destination_port: 'USCHI' }),
       ],
     });
-    expect(scenario.record.legs[0]?.atd).toBe(day(1));
+    expect(scenario.record.legs[0]?.atd).toBe(createTimeInJanuary2026(1));
   });
 
   it('when removed, leave the leg from origin to destination', () => {
-    const scenario = inland({ eta: day(30) });
+    const scenario = inland({ eta: createTimeInJanuary2026(30) });
     scenario.upsertShipment({ legs: [] });
-    expect(scenario.record.legs).toMatchObject([{ origin_port: 'CNSHA', destination_port: 'USCHI', eta: day(30) }]);
+    expect(scenario.record.legs).toMatchObject([
+      { origin_port: 'CNSHA', destination_port: 'USCHI', eta: createTimeInJanuary2026(30) },
+    ]);
   });
 
   const ends = (fields: Partial<LegFields> = {}) => [
-    createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(1), eta: day(5), ...fields }),
-    createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) }),
+    createLegFieldsWithDefaults({
+      origin_port: 'CNSHA',
+      destination_port: 'SGSIN',
+      etd: createTimeInJanuary2026(1),
+      eta: createTimeInJanuary2026(5),
+      ...fields,
+    }),
+    createLegFieldsWithDefaults({
+      origin_port: 'SGSIN',
+      destination_port: 'USLAX',
+      etd: createTimeInJanuary2026(7),
+      eta: createTimeInJanuary2026(20),
+    }),
   ];
 
   it('give the shipment the ports and times that it does not have itself', () => {
     const scenario = createScenario({ legs: ends() });
     expect(scenario.record).toMatchObject({
       origin_port: 'CNSHA',
-      etd: day(1),
+      etd: createTimeInJanuary2026(1),
       destination_port: 'USLAX',
-      eta: day(20),
-      original_eta: day(20),
+      eta: createTimeInJanuary2026(20),
+      original_eta: createTimeInJanuary2026(20),
     });
-    const own = { origin_port: 'CNNGB', etd: day(2), destination_port: 'USCHI', eta: day(22) };
+    const own = {
+      origin_port: 'CNNGB',
+      etd: createTimeInJanuary2026(2),
+      destination_port: 'USCHI',
+      eta: createTimeInJanuary2026(22),
+    };
     const given = createScenario({ legs: ends(), ...own });
-    expect(given.record).toMatchObject({ ...own, original_eta: day(22) });
-    const some = createScenario({ legs: ends(), origin_port: 'CNNGB', eta: day(22) });
-    expect(some.record).toMatchObject({ origin_port: 'CNNGB', etd: day(1), destination_port: 'USLAX', eta: day(22) });
+    expect(given.record).toMatchObject({ ...own, original_eta: createTimeInJanuary2026(22) });
+    const some = createScenario({ legs: ends(), origin_port: 'CNNGB', eta: createTimeInJanuary2026(22) });
+    expect(some.record).toMatchObject({
+      origin_port: 'CNNGB',
+      etd: createTimeInJanuary2026(1),
+      destination_port: 'USLAX',
+      eta: createTimeInJanuary2026(22),
+    });
   });
 
   it('do so on an existing shipment, as one change', () => {
     const scenario = createScenario();
     const decision = scenario.upsertShipment({ legs: ends() });
-    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       origin_port: { from: null, to: 'CNSHA' },
       destination_port: { from: null, to: 'USLAX' },
-      etd: { from: null, to: day(1) },
-      eta: { from: null, to: day(20) },
-      original_eta: { from: null, to: day(20) },
+      etd: { from: null, to: createTimeInJanuary2026(1) },
+      eta: { from: null, to: createTimeInJanuary2026(20) },
+      original_eta: { from: null, to: createTimeInJanuary2026(20) },
     });
     expect(scenario.upsertShipment({ legs: ends() })).toMatchObject({ outcome: 'unchanged', events: [] });
   });
@@ -672,14 +797,21 @@ describe('legs set by the client', () => {
   it('change these, but not those that were given', () => {
     const scenario = createScenario({ legs: ends(), origin_port: 'CNSHA' });
     scenario.upsertShipment({
-      legs: [createLegFields({ origin_port: 'CNNGB', destination_port: 'USNYC', etd: day(3), eta: day(25) })],
+      legs: [
+        createLegFieldsWithDefaults({
+          origin_port: 'CNNGB',
+          destination_port: 'USNYC',
+          etd: createTimeInJanuary2026(3),
+          eta: createTimeInJanuary2026(25),
+        }),
+      ],
     });
     expect(scenario.record).toMatchObject({
       origin_port: 'CNSHA',
       destination_port: 'USNYC',
-      etd: day(3),
-      eta: day(25),
-      original_eta: day(20),
+      etd: createTimeInJanuary2026(3),
+      eta: createTimeInJanuary2026(25),
+      original_eta: createTimeInJanuary2026(20),
     });
     scenario.upsertShipment({ legs: [] });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: null, etd: null, eta: null });
@@ -689,7 +821,9 @@ describe('legs set by the client', () => {
     const scenario = createScenario({ legs: ends() });
     const decision = scenario.upsertShipment({ destination_port: 'USLAX', origin_port: 'CNSHA' });
     expect(listEventTypes(decision)).toEqual(['shipment.ports_given.v1']);
-    scenario.upsertShipment({ legs: [createLegFields({ origin_port: 'CNNGB', destination_port: 'USNYC' })] });
+    scenario.upsertShipment({
+      legs: [createLegFieldsWithDefaults({ origin_port: 'CNNGB', destination_port: 'USNYC' })],
+    });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USLAX' });
     scenario.upsertShipment({ origin_port: null });
     expect(scenario.record).toMatchObject({ origin_port: 'CNNGB', destination_port: 'USLAX' });
@@ -697,30 +831,37 @@ describe('legs set by the client', () => {
 
   it('share estimates of departure and arrival at their ends with the shipment', () => {
     const scenario = createScenario({ legs: ends() });
-    scenario.postEstimate('vessel_departed', day(2), { location: 'CNSHA' });
-    scenario.postEstimate('vessel_arrived', day(6), { location: 'SGSIN' });
-    scenario.postEstimate('vessel_arrived', day(22), { location: 'USLAX' });
-    expect(scenario.record).toMatchObject({ etd: day(2), eta: day(22), original_eta: day(20) });
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(6), { location: 'SGSIN' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { location: 'USLAX' });
+    expect(scenario.record).toMatchObject({
+      etd: createTimeInJanuary2026(2),
+      eta: createTimeInJanuary2026(22),
+      original_eta: createTimeInJanuary2026(20),
+    });
     expect(scenario.record.legs.map(({ etd, eta }) => [etd, eta])).toEqual([
-      [day(2), day(6)],
-      [day(7), day(22)],
+      [createTimeInJanuary2026(2), createTimeInJanuary2026(6)],
+      [createTimeInJanuary2026(7), createTimeInJanuary2026(22)],
     ]);
   });
 
   it('change its etd after the departure like the client’s own', () => {
     const scenario = createScenario({ legs: ends() });
-    scenario.postMilestone('vessel_departed', day(2), { location: 'CNSHA' });
-    scenario.postEstimate('vessel_departed', day(4), { location: 'CNSHA' });
-    expect(scenario.record.etd).toBe(day(1));
-    scenario.upsertShipment({ legs: ends({ etd: day(3) }) });
-    expect(scenario.record.etd).toBe(day(3));
-    scenario.postMilestone('in_transit_checkpoint', day(4));
-    expect(scenario.record.etd).toBe(day(3));
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(4), { location: 'CNSHA' });
+    expect(scenario.record.etd).toBe(createTimeInJanuary2026(1));
+    scenario.upsertShipment({ legs: ends({ etd: createTimeInJanuary2026(3) }) });
+    expect(scenario.record.etd).toBe(createTimeInJanuary2026(3));
+    scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(4));
+    expect(scenario.record.etd).toBe(createTimeInJanuary2026(3));
   });
 
   it('warn if the shipment arrives before it departs', () => {
     const scenario = createScenario();
-    const crossed = [createLegFields({ etd: day(9) }), createLegFields({ eta: day(8) })];
+    const crossed = [
+      createLegFieldsWithDefaults({ etd: createTimeInJanuary2026(9) }),
+      createLegFieldsWithDefaults({ eta: createTimeInJanuary2026(8) }),
+    ];
     expect(scenario.upsertShipment({ legs: crossed }).warnings).toMatchObject([
       { code: 'eta_before_etd', param: 'eta' },
     ]);
@@ -734,27 +875,27 @@ describe('legs set by the client', () => {
     const before = { ...record, origin_port: null, destination_port: null };
     const old = { ...created, data: { ...created.data, shipment: before } };
     scenario.events.splice(0, scenario.events.length, old);
-    scenario.state = evolve(undefined, old);
-    scenario.postMilestone('gated_in', day(1));
+    scenario.state = applyEventToState(undefined, old);
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(1));
     expect(scenario.record.origin_port).toBeNull();
     scenario.upsertShipment({ house_bill: 'HB' });
     expect(scenario.record).toMatchObject({ origin_port: 'CNSHA', destination_port: 'USLAX' });
-    scenario.upsertShipment({ legs: [createLegFields({ origin_port: 'CNNGB' })] });
+    scenario.upsertShipment({ legs: [createLegFieldsWithDefaults({ origin_port: 'CNNGB' })] });
     expect(scenario.record).toMatchObject({ origin_port: 'CNNGB', destination_port: null });
   });
 
   it('give the shipment its ports if it has none', () => {
     const scenario = createScenario({
       legs: [
-        createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
-        createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
+        createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
+        createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX' }),
       ],
     });
-    scenario.postMilestone('vessel_arrived', day(5), { location: 'SGSIN' });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(5), { location: 'SGSIN' });
     expect(scenario.record.status).toBe('in_transit');
-    scenario.postMilestone('vessel_departed', day(22), { location: 'USLAX' });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(22), { location: 'USLAX' });
     expect(scenario.record.atd).toBeNull();
-    scenario.postEstimate('vessel_arrived', day(21), { location: 'USLAX' });
-    expect(scenario.record.eta).toBe(day(21));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
   });
 });

@@ -10,19 +10,19 @@ import {
 import {
   EstimateHistory,
   EstimatesOfKind,
-  isAtPortOrUnknown,
+  isAtPortsOrUnknownPlace,
   isEstimatedArrival,
   isEstimatedDeparture,
   isReportedAfter,
-  preferDestination,
-  readEstimatedTime,
+  dropOtherArrivalEstimates,
+  getTimeOfEstimate,
   type RuleListener,
 } from './estimates.ts';
 import type { LegTimeRevisions } from './events/event-data.ts';
-import { getPrecision, placeTime, type StatedTime, toScheduledTimes, toStatedTime } from './local-time.ts';
+import { getTimePrecision, moveDayToPort, type StatedTime, toScheduledTimes, toStatedTime } from './local-time.ts';
 import { isDeparture } from './milestone-meaning.ts';
-import { compareReports } from './reports.ts';
-import { createLeg, type Route } from './route.ts';
+import { compareReportsOfMilestone } from './reports.ts';
+import { createTimedLeg, type Route } from './route.ts';
 import { type ClientSchedule, type ClientValue, findClientTime, getOccurredAt, type TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
@@ -73,7 +73,7 @@ export function decideTimes(
   const atd = findDeparture(analysis);
   const arrived = analysis.arrivals.filter(countsAsArrival);
   const ata = chooseActualTime(arrived.find(createVisitFilterForPort(route.destination, route)), arrived[0]);
-  const isForShipment = (entry: TimelineEntry) => isAtPortOrUnknown(entry, route, route.ends);
+  const isForShipment = (entry: TimelineEntry) => isAtPortsOrUnknownPlace(entry, route, route.ends);
   const history = new EstimateHistory(analysis);
   const departures = new EstimatesOfKind(
     (entry) => isEstimatedDeparture(entry, route),
@@ -81,7 +81,7 @@ export function decideTimes(
   );
   const arrivals = new EstimatesOfKind(
     (entry) => isEstimatedArrival(entry, route),
-    (estimates) => preferDestination(estimates, isForShipment, listenerFor('eta')),
+    (estimates) => dropOtherArrivalEstimates(estimates, isForShipment, listenerFor('eta')),
   );
   const choose = (
     kind: EstimatesOfKind,
@@ -97,15 +97,15 @@ export function decideTimes(
     }
     const counting = kind.selectEstimates(history.listReportedUntil(actual)).filter(matches);
     const given = { value, written, at: findClientTime(schedule, written) };
-    return placeTime(chooseNewestTime(counting, given, containers, listener), port, route);
+    return moveDayToPort(chooseNewestTime(counting, given, containers, listener), port, route);
   };
   const { value: sent, written: legsWritten } = schedule.legs;
-  const visited = matchLegs(analysis, sent, { atd: atd.value, ata: ata.value }, arrived);
+  const visited = matchMilestonesToLegs(analysis, sent, { atd: atd.value, ata: ata.value }, arrived);
   const weighed = visited.map(({ leg, isOrigin, isDestination, actual }, index) => {
     const [isFirst, isLast] = [index === 0, index === sent.length - 1];
     const written = legsWritten[index] ?? LOWEST_LEG_TIME_REVISIONS;
     const isLeaving = (entry: TimelineEntry) =>
-      isOrigin(entry) || (isFirst && isAtPortOrUnknown(entry, route, route.starts));
+      isOrigin(entry) || (isFirst && isAtPortsOrUnknownPlace(entry, route, route.starts));
     const isReaching = (entry: TimelineEntry) => isDestination(entry) || (isLast && isForShipment(entry));
     const etd = choose(
       departures,
@@ -119,15 +119,15 @@ export function decideTimes(
       { value: leg.eta, written: written.eta },
       { time: `legs[${index}].eta`, actual: actual.ata, port: leg.destination_port },
     );
-    return { etd, eta, leg: createLeg(leg, { ...toScheduledTimes(etd, eta), ...actual }) };
+    return { etd, eta, leg: createTimedLeg(leg, { ...toScheduledTimes(etd, eta), ...actual }) };
   });
-  const isLeaving = (entry: TimelineEntry) => isAtPortOrUnknown(entry, route, route.starts);
-  const etd = isTimeOfLeg(schedule.etd, sent[0], 'etd')
-    ? placeTime(toTimeOfLeg(weighed[0]?.etd), route.origin, route)
+  const isLeaving = (entry: TimelineEntry) => isAtPortsOrUnknownPlace(entry, route, route.starts);
+  const etd = isSetOnlyForLeg(schedule.etd, sent[0], 'etd')
+    ? moveDayToPort(convertToLegTime(weighed[0]?.etd), route.origin, route)
     : choose(departures, isLeaving, schedule.etd, { time: 'etd', actual: atd.value, port: route.origin });
   const eta =
-    ata.value === null && isTimeOfLeg(schedule.eta, sent.at(-1), 'eta')
-      ? placeTime(toTimeOfLeg(weighed.at(-1)?.eta), route.destination, route)
+    ata.value === null && isSetOnlyForLeg(schedule.eta, sent.at(-1), 'eta')
+      ? moveDayToPort(convertToLegTime(weighed.at(-1)?.eta), route.destination, route)
       : choose(arrivals, isForShipment, ata.value === null ? schedule.eta : schedule.etaAtArrival, {
           time: 'eta',
           actual: ata.value,
@@ -135,28 +135,28 @@ export function decideTimes(
         });
   const times = {
     etd: etd.value,
-    etd_precision: getPrecision(etd),
+    etd_precision: getTimePrecision(etd),
     eta: eta.value,
-    eta_precision: getPrecision(eta),
+    eta_precision: getTimePrecision(eta),
     atd: atd.value,
     ata: ata.value,
   };
-  const legs = sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => createLeg(leg, times));
-  return { etd: freezeTime(etd, atd), eta: freezeTime(eta, ata), atd, ata, legs };
+  const legs = sent.length > 0 ? weighed.map(({ leg }) => leg) : route.legs.map((leg) => createTimedLeg(leg, times));
+  return { etd: replaceReasonByActualTime(etd, atd), eta: replaceReasonByActualTime(eta, ata), atd, ata, legs };
 }
 
 /** Returns true if the client set the time only for the leg. */
-function isTimeOfLeg(own: ClientValue<TimeOrDay | null>, leg: LegFields | undefined, time: 'etd' | 'eta'): boolean {
+function isSetOnlyForLeg(own: ClientValue<TimeOrDay | null>, leg: LegFields | undefined, time: 'etd' | 'eta'): boolean {
   return own.value === null && leg !== undefined && leg[time] !== null;
 }
 
 /** Returns the expected time with the actual time as its reason, if that is known. */
-function freezeTime(expected: DecidedTime, actual: DecidedTime): DecidedTime {
+function replaceReasonByActualTime(expected: DecidedTime, actual: DecidedTime): DecidedTime {
   if (actual.value === null) return expected;
   return { ...expected, rule: 'actual_time_known', milestone: actual.milestone };
 }
 
-function toTimeOfLeg(time: DecidedTime | undefined): DecidedTime {
+function convertToLegTime(time: DecidedTime | undefined): DecidedTime {
   const estimate = time?.estimate ?? null;
   return { value: time?.value ?? null, day: time?.day ?? null, rule: 'of_leg', milestone: estimate, estimate };
 }
@@ -187,7 +187,7 @@ interface ClientGivenTime extends ClientValue<TimeOrDay | null> {
 }
 
 /** Returns true if the estimate was reported after the client gave its value. */
-function isNewerThan({ milestone, written }: TimelineEntry, given: ClientGivenTime): boolean {
+function isReportedAfterClientTime({ milestone, written }: TimelineEntry, given: ClientGivenTime): boolean {
   return milestone.reported_at === given.at ? written > given.written : milestone.reported_at > given.at;
 }
 
@@ -205,7 +205,7 @@ function chooseNewestTime(
   let unnamed: TimelineEntry | undefined;
   const named = new Map<string, TimelineEntry>();
   for (const entry of estimates) {
-    if (!isNewerThan(entry, given)) continue;
+    if (!isReportedAfterClientTime(entry, given)) continue;
     const number = entry.milestone.container_number;
     if (number === null) unnamed = chooseNewerEstimate(unnamed, entry);
     else named.set(number, chooseNewerEstimate(named.get(number), entry));
@@ -217,7 +217,7 @@ function chooseNewestTime(
     for (const entry of estimates) onEstimate(entry, findEstimateRule(entry, given, { weighed, chosen }));
   }
   if (chosen !== undefined)
-    return { ...readEstimatedTime(chosen.milestone), rule: 'newest_estimate', milestone: chosen, estimate: chosen };
+    return { ...getTimeOfEstimate(chosen.milestone), rule: 'newest_estimate', milestone: chosen, estimate: chosen };
   if (given.value === null) return UNKNOWN_TIME;
   // The caller computes the end of the day, because it depends on the port.
   return { ...toStatedTime(given.value, null), rule: 'set_by_client', milestone: null, estimate: null };
@@ -229,7 +229,7 @@ function findEstimateRule(
   { weighed, chosen }: { readonly weighed: readonly unknown[]; readonly chosen: TimelineEntry | undefined },
 ): MilestoneRule {
   if (entry === chosen) return 'newest_estimate';
-  if (!isNewerThan(entry, given)) return 'set_by_client';
+  if (!isReportedAfterClientTime(entry, given)) return 'set_by_client';
   return weighed.includes(entry) ? 'later_estimate' : 'newer_estimate';
 }
 
@@ -243,7 +243,7 @@ function chooseNewerEntry(a: TimelineEntry | undefined, b: TimelineEntry | undef
 }
 
 function chooseNewerEstimate(a: TimelineEntry | undefined, b: TimelineEntry): TimelineEntry {
-  return a !== undefined && compareReports(a.milestone, b.milestone) > 0 ? a : b;
+  return a !== undefined && compareReportsOfMilestone(a.milestone, b.milestone) > 0 ? a : b;
 }
 
 type IsVisit = (entry: TimelineEntry) => boolean;
@@ -262,7 +262,7 @@ function createVisitFilterForPort(port: string | null, route: Route): IsVisit {
 }
 
 /** Matches milestones to legs. @param shipment actual times of the shipment */
-function matchLegs(
+function matchMilestonesToLegs(
   analysis: TimelineAnalysis,
   legs: readonly LegFields[],
   shipment: Actual,
@@ -272,7 +272,7 @@ function matchLegs(
   for (const [index, leg] of legs.entries()) {
     const before = visited.at(-1)?.actual;
     const createFilter = (port: 'origin_port' | 'destination_port') =>
-      createVisitFilter(legs, index, createVisitFilterForPort(leg[port], analysis.route), { port, before });
+      createLegVisitFilter(legs, index, createVisitFilterForPort(leg[port], analysis.route), { port, before });
     const [isOrigin, isDestination] = [createFilter('origin_port'), createFilter('destination_port')];
     const ends = { isFirst: index === 0, isLast: index === legs.length - 1 };
     const own = findActualTimesOfLeg(analysis, { leg, isOrigin, isDestination }, { ...ends, arrived });
@@ -287,7 +287,7 @@ function matchLegs(
  * Returns a filter for milestones at one of the leg's ports that belong to the leg. If an earlier leg has the same
  * port, only milestones since the arrival of the previous leg belong to it; without an arrival, since its departure.
  */
-function createVisitFilter(
+function createLegVisitFilter(
   legs: readonly LegFields[],
   index: number,
   isThere: IsVisit,

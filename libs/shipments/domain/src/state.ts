@@ -114,8 +114,8 @@ export interface ClientOriginalEta {
 export const NO_ORIGINAL_ETA: ClientOriginalEta = { value: null, since: '' };
 
 /** Creates the schedule from the first upsert. */
-export function createSchedule({ etd, eta, legs }: LastSentValues, written: number): ClientSchedule {
-  const given = { etd: { value: etd, written }, eta: { value: eta, written }, legs: setLegs(legs, written) };
+export function createClientSchedule({ etd, eta, legs }: LastSentValues, written: number): ClientSchedule {
+  const given = { etd: { value: etd, written }, eta: { value: eta, written }, legs: setLegsOfClient(legs, written) };
   const etaAtArrival = findClientEta(given);
   return { ...given, etaAtArrival, firstEta: toFirstEta(etaAtArrival), givenAt: new Map() };
 }
@@ -145,7 +145,7 @@ interface ScheduleStatement {
  * Returns the schedule after the client set some fields.
  * @param legsWritten revisions by leg; if absent, this event sets all times of the legs
  */
-export function setSchedule(
+export function setClientSchedule(
   schedule: ClientSchedule,
   fields: ScheduleFields,
   { revision: written, at, keepsEta, originalEtaSince }: ScheduleStatement,
@@ -156,7 +156,7 @@ export function setSchedule(
   const given = {
     etd: etd === undefined ? schedule.etd : { value: etd, written },
     eta: eta === undefined ? schedule.eta : { value: eta, written },
-    legs: legs === undefined ? schedule.legs : setLegs(legs, written, legsWritten),
+    legs: legs === undefined ? schedule.legs : setLegsOfClient(legs, written, legsWritten),
   };
   const movesEta = (eta !== undefined || legs !== undefined) && !keepsEta;
   const etaAtArrival = movesEta ? findClientEta(given) : schedule.etaAtArrival;
@@ -165,11 +165,11 @@ export function setSchedule(
   const firstEta = isFormer ? former : toFirstEta(etaAtArrival);
   const after = { ...given, etaAtArrival, firstEta };
   const givenAt = new Map([...schedule.givenAt, [written, at]]);
-  return { ...after, givenAt: keepUsedTimes(givenAt, after) };
+  return { ...after, givenAt: keepTimesOfCurrentValues(givenAt, after) };
 }
 
 /** Drops the times of events whose values are all replaced. */
-function keepUsedTimes(
+function keepTimesOfCurrentValues(
   givenAt: ReadonlyMap<number, Timestamp>,
   { etd, eta, legs, etaAtArrival, firstEta }: Omit<ClientSchedule, 'givenAt'>,
 ): ReadonlyMap<number, Timestamp> {
@@ -178,7 +178,7 @@ function keepUsedTimes(
   return new Map([...givenAt].filter(([revision]) => used.has(revision)));
 }
 
-function setLegs(
+function setLegsOfClient(
   value: readonly LegFields[],
   written: number,
   legsWritten: readonly LegTimeRevisions[] = value.map(() => ({ etd: written, eta: written })),

@@ -15,7 +15,7 @@ export interface MilestoneMeaning {
 
 /**
  * Times at which milestones of a container demote other milestones. A time before which nothing is demoted is
- * `TIME_BEFORE_ALL`, and one before which everything is demoted is `TIME_AFTER_ALL`.
+ * `TIME_BEFORE_ALL_TIMESTAMPS`, and one before which everything is demoted is `TIME_AFTER_ALL_TIMESTAMPS`.
  */
 export interface DemotionTimes {
   /** Latest departure, and latest departure by rail. */
@@ -26,7 +26,7 @@ export interface DemotionTimes {
   readonly availableAgain: Timestamp;
   /** Latest start of a return. */
   readonly returning: Timestamp;
-  /** First start of a return; `TIME_AFTER_ALL` if there is none. */
+  /** First start of a return; `TIME_AFTER_ALL_TIMESTAMPS` if there is none. */
   readonly returnStarted: Timestamp;
   /** Latest departure from a missing or unknown place. */
   readonly placelessDeparted: Timestamp;
@@ -40,7 +40,7 @@ export interface DemotionTimes {
    * `moved`, or the arrival at the destination if it is earlier.
    */
   readonly movedBeforeArrival: Timestamp;
-  /** Arrival at the destination; `TIME_AFTER_ALL` if there is none. */
+  /** Arrival at the destination; `TIME_AFTER_ALL_TIMESTAMPS` if there is none. */
   readonly arrived: Timestamp;
   /**
    * Latest departure from each place, by the key of the place, where only such departures show that the goods left. An
@@ -133,7 +133,7 @@ export type DemotableKind = keyof typeof STATUS_DEMOTIONS;
 export const DEMOTABLE_KINDS = Object.keys(STATUS_DEMOTIONS) as readonly DemotableKind[];
 
 /** Status that a milestone of each kind gives if no other milestone demotes it. */
-export const UNDEMOTED_STATUSES: Readonly<Record<DemotableKind, ShipmentStatus>> = {
+export const STATUSES_WITHOUT_DEMOTION: Readonly<Record<DemotableKind, ShipmentStatus>> = {
   arrived_anywhere: 'arrived',
   arrived_unlocated: 'arrived',
   available_anywhere: 'available_for_pickup',
@@ -148,7 +148,7 @@ export const UNDEMOTED_STATUSES: Readonly<Record<DemotableKind, ShipmentStatus>>
 };
 
 /** Returns true if a time is after the turning point of a demotion. */
-export function isAfterDemotion(
+export function isAfterTurningPoint(
   { until, inclusive }: StatusDemotion,
   points: DemotionTimes,
   occurred_at: Timestamp,
@@ -157,7 +157,7 @@ export function isAfterDemotion(
 }
 
 /** Returns the effect of a milestone after demotions by other milestones of the container. */
-export function applyDemotion(
+export function applyStatusDemotion(
   meaning: MilestoneMeaning,
   entry: TimelineEntry,
   points: DemotionTimes,
@@ -167,14 +167,16 @@ export function applyDemotion(
   if (demotable === undefined) return meaning;
   const { occurred_at } = entry.milestone;
   const stretches: readonly StatusDemotion[] = STATUS_DEMOTIONS[demotable];
-  const demotion = stretches.find((each) => !isAfterDemotion(each, points, occurred_at));
+  const demotion = stretches.find((each) => !isAfterTurningPoint(each, points, occurred_at));
   if (demotion !== undefined) return demotion;
   if (demotable === 'delivered') return RETURNED_MEANING;
-  return isArrivedKind(demotable) && isDepartedImmediately(entry, points, route) ? DEMOTED_BY_DEPARTURE : meaning;
+  return isArrivalDemotedByDeparture(demotable) && isDepartedImmediately(entry, points, route)
+    ? DEMOTED_BY_DEPARTURE
+    : meaning;
 }
 
 /** Returns true for arrivals that a departure from the same place at the same time demotes. */
-export function isArrivedKind(kind: DemotableKind): boolean {
+export function isArrivalDemotedByDeparture(kind: DemotableKind): boolean {
   return kind === 'arrived_anywhere' || kind === 'arrived_unlocated';
 }
 

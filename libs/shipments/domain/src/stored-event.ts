@@ -83,7 +83,7 @@ interface StoredShipmentEvent {
  */
 export function toShipmentEvent({ type, data, metadata, revision }: StoredShipmentEvent): ShipmentEvent {
   // Only `toShipmentEvents` writes metadata, with every field that `EventMetadata` requires.
-  return { ...upcastBody(type, data), metadata: metadata as unknown as EventMetadata, revision };
+  return { ...upcastEventBody(type, data), metadata: metadata as unknown as EventMetadata, revision };
 }
 
 /** Error for a stored event of an unknown type: a newer version wrote it, or it does not belong to a shipment. */
@@ -104,7 +104,9 @@ interface StoredBody {
 }
 
 /** Returns a function that converts stored events of any version to the newest version. */
-export function createUpcaster(kinds: readonly EventTypeVersions[]): (type: string, data: JsonObject) => StoredBody {
+export function createEventUpcaster(
+  kinds: readonly EventTypeVersions[],
+): (type: string, data: JsonObject) => StoredBody {
   const known = new Map<string, (data: JsonObject) => StoredBody>();
   for (const { type, formerVersions = [] } of kinds) {
     known.set(type, (data) => ({ type, data }));
@@ -120,16 +122,18 @@ export function createUpcaster(kinds: readonly EventTypeVersions[]): (type: stri
   };
 }
 
-const upcastStored = createUpcaster(storedEventDescriptors);
+const upcastStoredEvent = createEventUpcaster(storedEventDescriptors);
 
 /** Converts the body of a stored event to its newest version. @throws UnknownEventTypeError */
-export function upcastBody(type: string, data: JsonObject): ShipmentEventBody {
+export function upcastEventBody(type: string, data: JsonObject): ShipmentEventBody {
   // The cast is safe, because the type determines the form of the data.
-  return completeMilestones(completeShipment(upcastStored(type, data) as unknown as ShipmentEventBody));
+  return addMissingMilestoneFields(
+    addMissingShipmentPrecisions(upcastStoredEvent(type, data) as unknown as ShipmentEventBody),
+  );
 }
 
 /** Adds the precisions to the shipment or legs of an event that was stored before days were known. */
-function completeShipment(event: ShipmentEventBody): ShipmentEventBody {
+function addMissingShipmentPrecisions(event: ShipmentEventBody): ShipmentEventBody {
   if (event.type === 'shipment.created.v1') {
     const { shipment } = event.data;
     if ((shipment as Partial<ShipmentRecord>).eta_precision !== undefined) return event;
@@ -148,10 +152,10 @@ function completeShipment(event: ShipmentEventBody): ShipmentEventBody {
 const TIME_PRECISION = { etd_precision: 'time', eta_precision: 'time', original_eta_precision: 'time' } as const;
 
 /** Adds the fields to the milestones of an event that did not exist when the event was stored. */
-function completeMilestones(event: ShipmentEventBody): ShipmentEventBody {
+function addMissingMilestoneFields(event: ShipmentEventBody): ShipmentEventBody {
   if (event.type === 'milestone.recorded.v1' || event.type === 'milestone.retracted.v1')
-    return completeFields(event, ['milestone']);
-  if (event.type === 'milestone.corrected.v1') return completeFields(event, ['milestone', 'previous']);
+    return addMissingFieldsToMilestones(event, ['milestone']);
+  if (event.type === 'milestone.corrected.v1') return addMissingFieldsToMilestones(event, ['milestone', 'previous']);
   if (event.type !== 'shipment.changed.v1') return event;
   const { changes } = event.data;
   if (changes.milestone === undefined) return event;
@@ -161,10 +165,10 @@ function completeMilestones(event: ShipmentEventBody): ShipmentEventBody {
   return { ...event, data: { ...event.data, changes: { ...changes, milestone } } };
 }
 
-function completeFields<Field extends string, Event extends { readonly data: Readonly<Record<Field, Milestone>> }>(
-  event: Event,
-  fields: readonly Field[],
-): Event {
+function addMissingFieldsToMilestones<
+  Field extends string,
+  Event extends { readonly data: Readonly<Record<Field, Milestone>> },
+>(event: Event, fields: readonly Field[]): Event {
   const isComplete = fields.every((field) => addMissingDetails(event.data[field]) === event.data[field]);
   if (isComplete) return event;
   const completed = Object.fromEntries(fields.map((field) => [field, addMissingDetails(event.data[field])]));

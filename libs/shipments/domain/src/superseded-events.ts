@@ -1,5 +1,5 @@
 import type { DerivedShipment } from './derive.ts';
-import { findDescriptor, type ShipmentEventBody } from './events/stored-events.ts';
+import { findStoredEventDescriptor, type ShipmentEventBody } from './events/stored-events.ts';
 import type { TimelineEntry } from './state.ts';
 
 /** A timeline, and the events of the command that changed it. */
@@ -12,12 +12,14 @@ interface TimelineWithEvents {
  * Returns the event that marks the actual milestones that a later report of the same visit replaces, and those that
  * count again; no event if nothing changes.
  */
-export function createSupersededEvents(
+export function createMilestoneSupersededEvents(
   { analysis }: DerivedShipment,
   { timeline, events }: TimelineWithEvents,
 ): readonly ShipmentEventBody[] {
   const { replacedIds } = analysis.journey;
-  const changed = events.flatMap(({ type, data }) => findDescriptor(type).milestoneChanges?.(data).milestone ?? []);
+  const changed = events.flatMap(
+    ({ type, data }) => findStoredEventDescriptor(type).milestoneChanges?.(data).milestone ?? [],
+  );
   const supersedes: string[] = [];
   const restores: string[] = [];
   for (const entry of timeline) {

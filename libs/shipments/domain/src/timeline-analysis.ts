@@ -1,11 +1,11 @@
 import type { Timestamp } from '@tracking/contracts';
-import { buildJourney, type Journey } from './journey.ts';
+import { selectCountingMilestones, type CountingMilestones } from './journey.ts';
 import { type ActualMilestones, MilestoneGroups, type SortedEntries } from './milestone-groups.ts';
 import { MilestoneClassifier, type MilestoneKind } from './milestone-kind.ts';
 import { findIgnoringRule } from './milestone-meaning.ts';
 import type { Route } from './route.ts';
 import type { DroppedReports, ShipmentState, TimelineEntry } from './state.ts';
-import { chooseLaterEntry, TIME_BEFORE_ALL, MilestoneSummary } from './milestone-summary.ts';
+import { chooseLaterEntry, TIME_BEFORE_ALL_TIMESTAMPS, MilestoneSummary } from './milestone-summary.ts';
 import type { ExpectedJourneyTimes } from './trips.ts';
 
 /**
@@ -23,7 +23,7 @@ export interface TimelineAnalysis {
   /** Time before which a finished trip of a container does not belong to the shipment. */
   readonly departsFrom: Timestamp;
   /** Actual milestones that do not report what happened to the goods. */
-  readonly journey: Journey;
+  readonly journey: CountingMilestones;
   /** Actual departures of the shipment at any place. */
   readonly departures: readonly TimelineEntry[];
   /** Actual arrivals at the destination, and at missing or unknown places. */
@@ -44,7 +44,7 @@ export interface TimelineAnalysis {
 }
 
 /** Analyses a timeline, whose entries are in timeline order. */
-export function analyseTimeline(
+export function analyseMilestoneTimeline(
   { timeline, droppedEstimates }: Pick<ShipmentState, 'timeline' | 'droppedEstimates'>,
   route: Route,
   containers: readonly string[],
@@ -60,8 +60,8 @@ export function analyseTimeline(
     if (entry.milestone.classifier === 'actual') sorter.addActualMilestone(entry, classifier.classifyMilestone(entry));
     else sorter.estimates.push(entry);
   }
-  const journey = buildJourney(sorter, route, containers, times);
-  return summariseJourney(
+  const journey = selectCountingMilestones(sorter, route, containers, times);
+  return summariseCountingMilestones(
     sorter,
     journey,
     { route, droppedReports: listDroppedReports(droppedEstimates, present) },
@@ -121,16 +121,16 @@ class MilestoneSorter implements ActualMilestones {
 /** Summary of no milestones, which shipments share whose milestones all name a container. Must not be modified. */
 const EMPTY_SUMMARY = new MilestoneSummary(new MilestoneGroups(), null);
 
-function summariseJourney(
+function summariseCountingMilestones(
   sorted: MilestoneSorter,
-  journey: Journey,
+  journey: CountingMilestones,
   { route, droppedReports }: Pick<TimelineAnalysis, 'route' | 'droppedReports'>,
   { etd, created_at }: ExpectedJourneyTimes,
 ): TimelineAnalysis {
   const { excluded } = journey;
   const listCounting = (entries: SortedEntries) =>
     excluded.size === 0 ? entries : entries.filter((entry) => !excluded.has(entry));
-  const confirmed = listCounting(sorted.bookingsConfirmed).at(-1)?.milestone.occurred_at ?? TIME_BEFORE_ALL;
+  const confirmed = listCounting(sorted.bookingsConfirmed).at(-1)?.milestone.occurred_at ?? TIME_BEFORE_ALL_TIMESTAMPS;
   const cancelled = listCounting(sorted.bookingsCancelled);
   const unnamed = journey.unnamed.isEmpty ? EMPTY_SUMMARY : new MilestoneSummary(journey.unnamed, route.destination);
   const named = new Map<string, MilestoneSummary>();

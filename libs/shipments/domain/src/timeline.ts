@@ -1,9 +1,9 @@
 import type { Milestone, Timestamp } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
-import { isDroppedReport } from './dropped-estimates.ts';
+import { isRepeatOfDroppedReport } from './dropped-estimates.ts';
 import type { EstimateReport, Overridden } from './events/event-data.ts';
 import { isFeedSource, hasOverriddenValues, restoreLastSentContent, applyOverriddenValues } from './last-sent.ts';
-import { compareReportTimes, isSameStatement, listEstimates } from './reports.ts';
+import { compareReportTimes, isSameEventAndTime, listEstimates } from './reports.ts';
 import { type ShipmentState, type TimelineEntry, compareMilestones } from './state.ts';
 
 /** Changes that an event makes to the timeline. */
@@ -28,7 +28,7 @@ export interface MilestoneChanges {
 }
 
 /** Inserts a milestone or moves a changed one, and marks the milestones that it replaces. Modifies the list. */
-export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChanges, revision: number): void {
+export function insertMilestone(timeline: TimelineEntry[], changes: MilestoneChanges, revision: number): void {
   const { superseded, restored, at, overridden } = changes;
   if (changes.milestone === null) {
     setSupersededAt(timeline, superseded, at);
@@ -43,13 +43,16 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
   setSupersededAt(timeline, restored, null);
   const milestone = addReportTime(changes.milestone, previous?.milestone, at);
   const becameActual = milestone.classifier === 'actual' && previous?.milestone.classifier !== 'actual';
-  insertEntry(timeline, {
+  insertTimelineEntry(timeline, {
     milestone,
     recorded: previous === undefined || becameActual ? revision : previous.recorded,
-    written: previous !== undefined && keepsStatement(previous.milestone, milestone) ? previous.written : revision,
+    written:
+      previous !== undefined && keepsStatedEventAndTime(previous.milestone, milestone) ? previous.written : revision,
     overridden: addOverriddenReportTime(applyOverriddenValues(previous, overridden), previous),
     formerReports:
-      previous === undefined ? NO_FORMER_REPORTS : addFormerReport(previous, milestone, changes.formerReport),
+      previous === undefined
+        ? NO_FORMER_REPORTS
+        : addFormerReportOfMilestone(previous, milestone, changes.formerReport),
   });
 }
 
@@ -61,7 +64,7 @@ export function putMilestone(timeline: TimelineEntry[], changes: MilestoneChange
  */
 export function addReportTime(milestone: Milestone, previous: Milestone | undefined, at: Timestamp): Milestone {
   if ((milestone as Partial<Milestone>).reported_at !== undefined) return milestone;
-  const isSame = previous !== undefined && keepsStatement(previous, milestone);
+  const isSame = previous !== undefined && keepsStatedEventAndTime(previous, milestone);
   return { ...milestone, reported_at: isSame ? previous.reported_at : at };
 }
 
@@ -79,12 +82,12 @@ function addOverriddenReportTime(overridden: Overridden, previous: TimelineEntry
  * Returns true if a change of a milestone keeps its classifier, time, place and source, so that the time at which these
  * values were first reported stays valid.
  */
-function keepsStatement(previous: Milestone, milestone: Milestone): boolean {
-  return isSameStatement(previous, milestone) && !isCurrentAgain(previous, milestone);
+function keepsStatedEventAndTime(previous: Milestone, milestone: Milestone): boolean {
+  return isSameEventAndTime(previous, milestone) && !isEstimateCurrentAgain(previous, milestone);
 }
 
 /** Returns true if a superseded estimate becomes the current one. */
-function isCurrentAgain(previous: Milestone, { superseded_at }: Milestone): boolean {
+function isEstimateCurrentAgain(previous: Milestone, { superseded_at }: Milestone): boolean {
   return previous.superseded_at !== null && superseded_at === null;
 }
 
@@ -92,12 +95,12 @@ const NO_FORMER_REPORTS: readonly EstimateReport[] = [];
 /** Maximum number of former reports of an estimate that are kept in addition to the earliest one. */
 const MAX_FORMER_REPORTS = 50;
 
-function addFormerReport(
+function addFormerReportOfMilestone(
   { milestone: previous, formerReports }: TimelineEntry,
   milestone: Milestone,
   stored: EstimateReport | null | undefined,
 ): readonly EstimateReport[] {
-  const isReplaced = previous.classifier === 'estimated' && !isSameStatement(previous, milestone);
+  const isReplaced = previous.classifier === 'estimated' && !isSameEventAndTime(previous, milestone);
   const report = stored === undefined && isReplaced ? toEstimateReport(previous) : stored;
   return report == null ? formerReports : insertFormerReport(formerReports, report);
 }
@@ -130,7 +133,7 @@ function setSupersededAt(timeline: TimelineEntry[], ids: readonly string[], supe
 /**
  * Inserts an entry in timeline order. Tries the end of the list first, because nearly all milestones arrive in order.
  */
-function insertEntry(timeline: TimelineEntry[], entry: TimelineEntry): void {
+function insertTimelineEntry(timeline: TimelineEntry[], entry: TimelineEntry): void {
   const isLater = (other: Milestone) => compareMilestones(other, entry.milestone) > 0;
   const last = timeline.at(-1);
   const place = last !== undefined && isLater(last.milestone) ? findFirstIndex(timeline, isLater) : timeline.length;
@@ -171,16 +174,16 @@ export interface RepeatedMilestone {
  * one. A feed also repeats what it last sent. That match comes first if only people sent the milestone with the
  * `external_id`, because they may have replaced the feed's milestone with it.
  */
-export function findDuplicate(
+export function findDuplicateMilestone(
   { timeline, droppedEstimates }: Pick<ShipmentState, 'timeline' | 'droppedEstimates'>,
   input: MilestoneInput,
 ): RepeatedMilestone | undefined {
-  const byId = findByExternalId(timeline, input);
+  const byId = findMilestoneByExternalId(timeline, input);
   if (byId !== undefined) {
     const isOfPeople = !isFeedSource(restoreLastSentContent(byId).source);
     return (isOfPeople ? findOverriddenRepetition(timeline, input) : undefined) ?? { entry: byId, by: 'external_id' };
   }
-  const byContent = findByContent(timeline, input);
+  const byContent = findMilestoneByContent(timeline, input);
   if (byContent !== undefined) return { entry: byContent, by: 'content' };
   return findOverriddenRepetition(timeline, input) ?? findDroppedRepetition(timeline, droppedEstimates, input);
 }
@@ -192,7 +195,7 @@ function findDroppedRepetition(
   input: MilestoneInput,
 ): RepeatedMilestone | undefined {
   if (droppedEstimates.size === 0 || (!isFeedSource(input.source) && input.reported_at === null)) return undefined;
-  if (!isDroppedReport(droppedEstimates, input)) return undefined;
+  if (!isRepeatOfDroppedReport(droppedEstimates, input)) return undefined;
   const entry = listEstimates(timeline, input).find(({ milestone }) => milestone.superseded_at === null);
   return entry && { entry, by: 'dropped' };
 }
@@ -210,7 +213,10 @@ function findOverriddenRepetition(
  * Finds a milestone by `external_id` and container: the same id for several containers names several milestones. A
  * milestone that has the id now takes precedence over a milestone that a feed sent with it.
  */
-function findByExternalId(timeline: readonly TimelineEntry[], input: MilestoneInput): TimelineEntry | undefined {
+function findMilestoneByExternalId(
+  timeline: readonly TimelineEntry[],
+  input: MilestoneInput,
+): TimelineEntry | undefined {
   if (input.external_id === null) return undefined;
   let formerly: TimelineEntry | undefined;
   for (const entry of timeline) {
@@ -230,29 +236,29 @@ export function hasSameExternalId(a: ExternalId, b: ExternalId): boolean {
 }
 
 /** Finds a milestone by its content. A current milestone takes precedence over a superseded one. */
-function findByContent(timeline: readonly TimelineEntry[], input: MilestoneInput): TimelineEntry | undefined {
+function findMilestoneByContent(timeline: readonly TimelineEntry[], input: MilestoneInput): TimelineEntry | undefined {
   const { occurred_at } = input;
   let superseded: TimelineEntry | undefined;
   for (let place = findFirstIndex(timeline, (milestone) => milestone.occurred_at >= occurred_at); ; place++) {
     const entry = timeline[place];
     if (entry?.milestone.occurred_at !== occurred_at) return superseded;
-    if (!isContentRepeatedBy(entry.milestone, input)) continue;
+    if (!isMilestoneRepeatedBy(entry.milestone, input)) continue;
     if (entry.milestone.superseded_at === null) return entry;
     superseded ??= entry;
   }
 }
 
-function isContentRepeatedBy(milestone: Milestone, input: MilestoneInput): boolean {
+function isMilestoneRepeatedBy(milestone: Milestone, input: MilestoneInput): boolean {
   return (
     milestone.retracted_at === null &&
     (milestone.external_id === null || input.external_id === null) &&
-    isSameStatement(milestone, input) &&
-    !isOtherReport(milestone, input)
+    isSameEventAndTime(milestone, input) &&
+    !isEstimateStatedAgain(milestone, input)
   );
 }
 
 /** Returns true if an estimate was stated again at another time. Such an estimate can replace estimates in between. */
-function isOtherReport(milestone: Milestone, { classifier, reported_at }: MilestoneInput): boolean {
+function isEstimateStatedAgain(milestone: Milestone, { classifier, reported_at }: MilestoneInput): boolean {
   return classifier === 'estimated' && reported_at !== null && reported_at !== milestone.reported_at;
 }
 
@@ -262,5 +268,7 @@ function isOtherReport(milestone: Milestone, { classifier, reported_at }: Milest
  */
 export function isRepeatOfLastSent(entry: TimelineEntry, input: MilestoneInput): boolean {
   const { retracted_at } = entry.milestone;
-  return (retracted_at !== null || hasOverriddenValues(entry)) && isSameStatement(restoreLastSentContent(entry), input);
+  return (
+    (retracted_at !== null || hasOverriddenValues(entry)) && isSameEventAndTime(restoreLastSentContent(entry), input)
+  );
 }

@@ -3,11 +3,11 @@ import {
   type ClassifiedEntry,
   type KindFilter,
   type MilestoneGroups,
-  selectGroups,
+  selectMilestoneGroups,
   type SortedEntries,
 } from './milestone-groups.ts';
 import type { MilestoneKind } from './milestone-kind.ts';
-import { TIME_AFTER_ALL, TIME_BEFORE_ALL } from './milestone-summary.ts';
+import { TIME_AFTER_ALL_TIMESTAMPS, TIME_BEFORE_ALL_TIMESTAMPS } from './milestone-summary.ts';
 import type { Route } from './route.ts';
 import type { TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
@@ -48,18 +48,18 @@ export class TripSelection {
     private readonly route: Route,
     private readonly times: ExpectedJourneyTimes,
   ) {
-    this.unnamedMovements = selectGroups([unnamed], ({ isLoadedMovement }) => isLoadedMovement);
+    this.unnamedMovements = selectMilestoneGroups([unnamed], ({ isLoadedMovement }) => isLoadedMovement);
   }
 
   /**
    * Excludes the milestones of other trips, and those of a container that was returned without having been used.
    * @returns the end of the previous trip; undefined if there is none
    */
-  excludeOtherTrips(excluded: Map<TimelineEntry, MilestoneRule>): Timestamp | undefined {
+  excludeMilestonesOfOtherTrips(excluded: Map<TimelineEntry, MilestoneRule>): Timestamp | undefined {
     if (this.isSingleTrip()) return undefined;
     const trips = this.splitIntoTrips();
     const chosen = this.chooseTrip(trips);
-    if (chosen === undefined) return excludeAllTrips(trips, excluded);
+    if (chosen === undefined) return excludeMilestonesUntilLastReturn(trips, excluded);
     let previousEnd: Timestamp | undefined;
     for (const [index, { entries, ended }] of trips.entries()) {
       if (index === chosen) continue;
@@ -127,7 +127,7 @@ export class TripSelection {
     const merged: Trip[] = [];
     for (const trip of trips) {
       const last = merged.at(-1);
-      const since = last?.ended ?? TIME_BEFORE_ALL;
+      const since = last?.ended ?? TIME_BEFORE_ALL_TIMESTAMPS;
       if (trip.ended !== undefined) trip.isLoaded ||= this.isLoadedBetween(since, trip.ended);
       if (last === undefined || trip.ended === undefined || trip.isLoaded) merged.push(trip);
       else {
@@ -164,26 +164,29 @@ export class TripSelection {
 
   /** Returns true if the trip left the origin or reached the destination, as far as its places are known. */
   private belongsToRoute(entries: readonly ClassifiedEntry[]): boolean {
-    const isShownBy = (kind: MilestoneKind) => showsTripOfRoute(kind, this.route);
+    const isShownBy = (kind: MilestoneKind) => isSignOfTripOnRoute(kind, this.route);
     return entries.some(({ kind }) => isShownBy(kind)) || this.unnamed.hasMilestoneOfKind(isShownBy);
   }
 }
 
 function findEarliestTime(groups: MilestoneGroups, matches: KindFilter): Timestamp {
-  let earliest = TIME_AFTER_ALL;
-  for (const [first] of selectGroups([groups], matches))
+  let earliest = TIME_AFTER_ALL_TIMESTAMPS;
+  for (const [first] of selectMilestoneGroups([groups], matches))
     if (first !== undefined && first.milestone.occurred_at < earliest) earliest = first.milestone.occurred_at;
   return earliest;
 }
 
 function findLatestTime(groups: MilestoneGroups, matches: KindFilter): Timestamp {
   return chooseLatestTime(
-    ...selectGroups([groups], matches).map((entries) => entries.at(-1)?.milestone.occurred_at ?? ''),
+    ...selectMilestoneGroups([groups], matches).map((entries) => entries.at(-1)?.milestone.occurred_at ?? ''),
   );
 }
 
 /** Excludes everything up to the last return, because no trip counts. */
-function excludeAllTrips(trips: readonly Trip[], excluded: Map<TimelineEntry, MilestoneRule>): Timestamp | undefined {
+function excludeMilestonesUntilLastReturn(
+  trips: readonly Trip[],
+  excluded: Map<TimelineEntry, MilestoneRule>,
+): Timestamp | undefined {
   const rule = trips.some(({ isLoaded }) => isLoaded) ? 'previous_trip' : 'container_not_used';
   const finished = trips.filter(({ ended }) => ended !== undefined);
   for (const { entries } of finished) for (const { entry } of entries) excluded.set(entry, rule);
@@ -191,7 +194,7 @@ function excludeAllTrips(trips: readonly Trip[], excluded: Map<TimelineEntry, Mi
 }
 
 /** Returns true if milestones of the kind show that the trip left the origin or reached the destination. */
-function showsTripOfRoute(
+function isSignOfTripOnRoute(
   { rules: { status }, located: { key, isKnown }, isDeparture, isArrivalOrStop }: MilestoneKind,
   { origin, destination }: Route,
 ): boolean {

@@ -1,9 +1,9 @@
 import { chooseLatestTime, type Mode, type Timestamp } from '@tracking/contracts';
 import {
-  TIME_AFTER_ALL,
-  TIME_BEFORE_ALL,
+  TIME_AFTER_ALL_TIMESTAMPS,
+  TIME_BEFORE_ALL_TIMESTAMPS,
   type MilestoneSummary,
-  chooseEarlierEntry,
+  chooseEarlierTimelineEntry,
   chooseLaterTime,
 } from './milestone-summary.ts';
 import type { Route } from './route.ts';
@@ -19,19 +19,19 @@ const NO_DEPARTURES: DemotionTimes['departedFrom'] = [];
 /** Returns the turning points of a container: times before which its milestones are demoted. */
 export function findDemotionTimes(summaries: readonly MilestoneSummary[], route: Route): DemotionTimes {
   // Named fields are faster than the keys of `findLatestTime`, and each derivation reads these.
-  let departed = TIME_BEFORE_ALL;
-  let railDeparted = TIME_BEFORE_ALL;
-  let placelessDeparted = TIME_BEFORE_ALL;
-  let unavailable = TIME_BEFORE_ALL;
-  let returning = TIME_BEFORE_ALL;
+  let departed = TIME_BEFORE_ALL_TIMESTAMPS;
+  let railDeparted = TIME_BEFORE_ALL_TIMESTAMPS;
+  let placelessDeparted = TIME_BEFORE_ALL_TIMESTAMPS;
+  let unavailable = TIME_BEFORE_ALL_TIMESTAMPS;
+  let returning = TIME_BEFORE_ALL_TIMESTAMPS;
   let delivered: TimelineEntry | undefined;
   let located: TimelineEntry | undefined;
-  let returnStarted = TIME_AFTER_ALL;
+  let returnStarted = TIME_AFTER_ALL_TIMESTAMPS;
   let departedFrom: DemotionTimes['departedFrom'] = NO_DEPARTURES;
   for (const summary of summaries) {
     if (summary.departedFrom !== undefined) departedFrom = [...departedFrom, summary.departedFrom];
-    delivered = chooseEarlierEntry(delivered, summary.deliveredOrLater);
-    located = chooseEarlierEntry(located, summary.atDestination);
+    delivered = chooseEarlierTimelineEntry(delivered, summary.deliveredOrLater);
+    located = chooseEarlierTimelineEntry(located, summary.atDestination);
     departed = chooseLaterTime(departed, summary.departed);
     railDeparted = chooseLaterTime(railDeparted, summary.railDeparted);
     placelessDeparted = chooseLaterTime(placelessDeparted, summary.placelessDeparted);
@@ -39,13 +39,17 @@ export function findDemotionTimes(summaries: readonly MilestoneSummary[], route:
     returning = chooseLaterTime(returning, summary.returning);
     if (summary.returnStarted < returnStarted) returnStarted = summary.returnStarted;
   }
-  const moved = findLastMovementTime(summaries, placelessDeparted, getOccurredAt(delivered) ?? TIME_AFTER_ALL);
-  let arrived = getOccurredAt(located) ?? TIME_AFTER_ALL;
+  const moved = findLastMovementTime(
+    summaries,
+    placelessDeparted,
+    getOccurredAt(delivered) ?? TIME_AFTER_ALL_TIMESTAMPS,
+  );
+  let arrived = getOccurredAt(located) ?? TIME_AFTER_ALL_TIMESTAMPS;
   for (const { demotable } of summaries) {
     const arrivals = demotable.arrived_unlocated;
     if (arrivals !== undefined) arrived = findEarlierArrival(arrived, arrivals, { moved, departedFrom }, route);
   }
-  let availableAgain = TIME_BEFORE_ALL;
+  let availableAgain = TIME_BEFORE_ALL_TIMESTAMPS;
   if (MODES_WITH_PICKUP_AFTER_ATTEMPT.includes(route.mode)) {
     const since = chooseLatestTime(unavailable, returning);
     for (const { demotable } of summaries)
@@ -77,7 +81,7 @@ function findEarlierArrival(
   route: Route,
 ): Timestamp {
   const start = findFirstIndex(arrivals, ({ occurred_at }) => occurred_at >= points.moved);
-  const first = getOccurredAt(findStayingArrival(arrivals, start, points, route)) ?? TIME_AFTER_ALL;
+  const first = getOccurredAt(findStayingArrival(arrivals, start, points, route)) ?? TIME_AFTER_ALL_TIMESTAMPS;
   return first < arrived ? first : arrived;
 }
 
@@ -101,7 +105,7 @@ function findLastMovementTime(
   return moved;
 }
 
-/** Returns the time of the last `available_for_pickup` that counts; `TIME_BEFORE_ALL` if there is none. */
+/** Returns the time of the last `available_for_pickup` that counts; `TIME_BEFORE_ALL_TIMESTAMPS` if there is none. */
 function findLastAvailability(
   { available_anywhere, available_unlocated, available_at_destination }: MilestoneSummary['demotable'],
   since: Timestamp,
@@ -110,7 +114,7 @@ function findLastAvailability(
   const lasts = [available_anywhere, available_at_destination].map((entries) => getOccurredAt(entries?.at(-1)) ?? '');
   const unlocated = getOccurredAt(available_unlocated?.at(-1)) ?? '';
   const last = chooseLatestTime(...lasts, unlocated >= moved ? unlocated : '');
-  return last > since ? last : TIME_BEFORE_ALL;
+  return last > since ? last : TIME_BEFORE_ALL_TIMESTAMPS;
 }
 
 /** Returns the first arrival, from an index on, without a departure from the same place at the same time. */

@@ -3,11 +3,11 @@ import {
   type ActualMilestones,
   type KindFilter,
   type MilestoneGroups,
-  selectGroups,
+  selectMilestoneGroups,
   type SortedEntries,
 } from './milestone-groups.ts';
 import type { MilestoneKind } from './milestone-kind.ts';
-import { compareReports } from './reports.ts';
+import { compareReportsOfMilestone } from './reports.ts';
 import type { TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
 
@@ -19,25 +19,25 @@ import { findFirstIndex } from './timeline.ts';
  */
 export function findReplacedReports({ unnamed, named }: ActualMilestones): ReadonlySet<TimelineEntry> {
   const replaced = new Set<TimelineEntry>();
-  for (const own of named.values()) addReplacedReports(own, [own, unnamed], replaced);
+  for (const own of named.values()) addReportsReplacedInVisit(own, [own, unnamed], replaced);
   // Milestones without a container concern every container, so the departures and arrivals of all containers count.
-  addReplacedReports(unnamed, [unnamed, ...named.values()], replaced);
+  addReportsReplacedInVisit(unnamed, [unnamed, ...named.values()], replaced);
   return replaced;
 }
 
 /** @param around milestones whose departures and arrivals begin and end visits */
-function addReplacedReports(
+function addReportsReplacedInVisit(
   groups: MilestoneGroups,
   around: readonly MilestoneGroups[],
   replaced: Set<TimelineEntry>,
 ): void {
   for (const { kind, entries } of listRepeatedReports(groups)) {
-    const limits = selectGroups(around, createLimitFilter(kind));
+    const limits = selectMilestoneGroups(around, createVisitEndFilter(kind));
     const lastReports = new Map<string, TimelineEntry>();
     for (const entry of entries) {
       const key = `${countEndedVisits(entry, kind, limits)} ${entry.milestone.source}`;
       const other = lastReports.get(key);
-      const isLast = other === undefined || compareReports(entry.milestone, other.milestone) > 0;
+      const isLast = other === undefined || compareReportsOfMilestone(entry.milestone, other.milestone) > 0;
       if (isLast) lastReports.set(key, entry);
       if (other !== undefined) replaced.add(isLast ? other : entry);
     }
@@ -59,7 +59,7 @@ function listRepeatedReports(groups: MilestoneGroups): readonly PossibleRepetiti
     if (reportKey === undefined || !repeated.has(reportKey)) continue;
     const reports = byKey.get(reportKey) ?? { kind, entries: [] };
     byKey.set(reportKey, reports);
-    for (const entry of entries) if (canBeRepeated(entry)) reports.entries.push(entry);
+    for (const entry of entries) if (canFeedRepeatMilestone(entry)) reports.entries.push(entry);
   }
   return [...byKey.values()].filter((reports) => reports.entries.length > 1);
 }
@@ -86,7 +86,7 @@ function mayHaveRepeatedKeys(groups: MilestoneGroups): boolean {
   return false;
 }
 
-function canBeRepeated({ milestone: { external_id, source } }: TimelineEntry): boolean {
+function canFeedRepeatMilestone({ milestone: { external_id, source } }: TimelineEntry): boolean {
   return external_id === null && source !== 'manual';
 }
 
@@ -95,7 +95,7 @@ function canBeRepeated({ milestone: { external_id, source } }: TimelineEntry): b
  * loadings there, because another ship can leave with the goods. At a missing or unknown place, every departure or
  * arrival ends a visit, because it can be one at that place.
  */
-function createLimitFilter({ isDeparture, located }: MilestoneKind): KindFilter {
+function createVisitEndFilter({ isDeparture, located }: MilestoneKind): KindFilter {
   return (other) =>
     (isDeparture ? other.isArrivalOfVisit || other.rules.handling === 'loaded' : other.isDeparture) &&
     (!located.isKnown || other.located.key === located.key);

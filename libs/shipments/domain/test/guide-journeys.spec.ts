@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ShipmentFields } from '@tracking/contracts';
 import { explainShipment } from '../src/index.ts';
 import { journeyPlaces } from './journey-places.ts';
-import { createLegFields, Scenario } from './scenario.ts';
+import { createLegFieldsWithDefaults, Scenario } from './scenario.ts';
 
 const GUIDE = new URL('../../../../docs/guides/statuses-and-milestones.md', import.meta.url);
 const COLUMNS = ['date', 'code', 'location', 'status', 'rule'] as const;
@@ -53,7 +53,7 @@ function parseCells(line: string): readonly string[] {
 function runJourney({ fields }: Journey, rows: readonly Row[]) {
   const scenario = new Scenario();
   scenario.places = journeyPlaces;
-  const legs = fields.legs?.map(createLegFields);
+  const legs = fields.legs?.map(createLegFieldsWithDefaults);
   scenario.atTime(CREATED).upsertShipment({ external_id: 'PO-1', ...fields, ...(legs && { legs }) });
   scenario.atTime(POSTED);
   const [container_number = null] = fields.container_numbers ?? [];

@@ -2,7 +2,7 @@ import { normalisePlaceName, type Place, type Places } from '@tracking/contracts
 
 type Row = readonly [code: string, name: string, latitude: number, longitude: number, country?: string];
 
-const ROWS: readonly Row[] = [
+const JOURNEY_PLACE_ROWS: readonly Row[] = [
   ['BRSSZ', 'Santos', -23.95, -46.33],
   ['CAVAN', 'Vancouver', 49.28, -123.12],
   ['CNSGH', 'Shanghai Pt', 31.23, 121.5],
@@ -30,7 +30,7 @@ const ROWS: readonly Row[] = [
   ['USPWM', 'Portland', 43.66, -70.26],
 ];
 const PLACES_BY_CODE: ReadonlyMap<string, Place> = new Map(
-  ROWS.map(([code, name, latitude, longitude, country = code.slice(0, 2)]) => [
+  JOURNEY_PLACE_ROWS.map(([code, name, latitude, longitude, country = code.slice(0, 2)]) => [
     code,
     { code, name, country, latitude, longitude, timezone: null },
   ]),
@@ -47,7 +47,7 @@ export const journeyPlaces: Places = {
     const words = normalisePlaceName(text).split(' ');
     const state = PLACES_BY_STATE[words.at(-1) ?? ''];
     const name = (state === undefined ? words : words.slice(0, -1)).join(' ');
-    const named = ROWS.filter((row) => normalisePlaceName(row[1]) === name).map(([code]) => code);
+    const named = JOURNEY_PLACE_ROWS.filter((row) => normalisePlaceName(row[1]) === name).map(([code]) => code);
     if (named.length === 0) return undefined;
     return state === undefined ? named : named.filter((code) => code === state);
   },

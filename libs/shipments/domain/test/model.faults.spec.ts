@@ -1,3 +1,3 @@
-import { describeProperties } from './model/properties.ts';
+import { testDomainProperties } from './model/properties.ts';
 
-describe('a shipment on many random journeys', () => describeProperties(process.env['SOAK'] === 'true' ? 600 : 120));
+describe('a shipment on many random journeys', () => testDomainProperties(process.env['SOAK'] === 'true' ? 600 : 120));

@@ -10,7 +10,7 @@ import {
 } from '@tracking/contracts';
 import { type ShipmentPatch, type ShipmentState, explainShipment } from '../src/index.ts';
 import { Scenario, scenarioPlaces } from './scenario.ts';
-import { DAY_MS, addMs } from './time-driven.ts';
+import { DAY_MS, addMsToTime } from './time-driven.ts';
 
 /** A way to resolve an exception, and the action that applies it. */
 interface Remedy {
@@ -23,13 +23,13 @@ interface Remedy {
 }
 
 /** Returns a copy of the shipment for another action. */
-export function copyScenario(scenario: Scenario): Scenario {
+export function copyScenarioForAction(scenario: Scenario): Scenario {
   return Object.assign(new Scenario(), scenario, { events: [...scenario.events] });
 }
 
 /** Returns the explanations of the open exceptions. */
 export function explainOpenExceptions(scenario: Scenario): readonly ExplainedException[] {
-  const { exceptions } = explainShipment(requireState(scenario), {
+  const { exceptions } = explainShipment(requireScenarioState(scenario), {
     places: scenarioPlaces,
     settings: scenario.settings,
   });
@@ -45,9 +45,9 @@ export function findStatusAfterAction(
   told: ExplainedException,
   act: (scenario: Scenario) => unknown,
 ): string {
-  const one = copyScenario(scenario).atTime(findEarliestTime(scenario));
+  const one = copyScenarioForAction(scenario).atTime(findEarliestTime(scenario));
   act(one);
-  const { exceptions } = requireState(one);
+  const { exceptions } = requireScenarioState(one);
   const isAlike = ({ type, container_number }: ShipmentException) =>
     type === told.type && container_number === told.container_number;
   const itself = exceptions.find(({ id }) => id === told.exception_id);
@@ -70,7 +70,7 @@ export function expectRemediesResolveException(scenario: Scenario, onEach: (reme
     const stays = (what: string) => [told.type, what, told.status];
     expect(then('a check', (one) => one.checkRules())).toEqual(stays('a check'));
     expect(then('a change', (one) => one.patchShipment({ booking_number: 'B-1' }))).toEqual(stays('a change'));
-    for (const remedy of listRemedies(scenario, told)) {
+    for (const remedy of listSingleRemedies(scenario, told)) {
       const { by, what, act, undo } = remedy;
       onEach(remedy);
       const outcome = then(`${by}: ${what}`, act);
@@ -85,9 +85,9 @@ export function expectRemediesResolveException(scenario: Scenario, onEach: (reme
 }
 
 /** Returns every explained remedy, each alone. */
-function listRemedies(scenario: Scenario, told: ExplainedException): readonly Remedy[] {
+function listSingleRemedies(scenario: Scenario, told: ExplainedException): readonly Remedy[] {
   return told.resolved_by.flatMap((each) =>
-    createAttempts(scenario, told, each).map((way) => ({ ...way, by: each.by })),
+    createAttemptsOfRemedy(scenario, told, each).map((way) => ({ ...way, by: each.by })),
   );
 }
 
@@ -104,7 +104,7 @@ function hasMilestone({ state }: Scenario, code: string): boolean {
 
 type Attempt = Omit<Remedy, 'by'>;
 
-function createAttempts(scenario: Scenario, told: ExplainedException, remedy: ResolvedBy): readonly Attempt[] {
+function createAttemptsOfRemedy(scenario: Scenario, told: ExplainedException, remedy: ResolvedBy): readonly Attempt[] {
   const { milestone_ids, fields, document_types } = remedy;
   switch (remedy.by) {
     case 'milestone':
@@ -112,11 +112,11 @@ function createAttempts(scenario: Scenario, told: ExplainedException, remedy: Re
     case 'correction':
       return milestone_ids.flatMap((_id, which) => createCorrectionAttempts(told, which));
     case 'field_changed':
-      return fields.flatMap((field) => createChangeAttempts(field, told, scenario));
+      return fields.flatMap((field) => createFieldChangeAttempts(field, told, scenario));
     case 'news':
-      return createNewsAttempts(scenario);
+      return createNewInformationAttempts(scenario);
     case 'cancellation_taken_back':
-      return [{ what: 'reopened', act: revokeCancellation }];
+      return [{ what: 'reopened', act: revokeShipmentCancellation }];
     case 'container_taken_off': {
       const { container_numbers } = scenario.record;
       const others = container_numbers.filter((number) => number !== told.container_number);
@@ -148,10 +148,10 @@ function createAttemptsForCode(
   { code, occurred_from }: Pick<ResolvedBy, 'occurred_from'> & { readonly code: string },
 ): readonly Attempt[] {
   const now = findEarliestTime(scenario, occurred_from);
-  const isShared = requireState(scenario).timeline.some(
+  const isShared = requireScenarioState(scenario).timeline.some(
     ({ milestone: { id, occurred_at } }) => id !== milestone_id && occurred_at === occurred_from,
   );
-  const earliest = isShared ? addMs(occurred_from ?? now, 1) : occurred_from;
+  const earliest = isShared ? addMsToTime(occurred_from ?? now, 1) : occurred_from;
   // A later report that the cargo is unavailable again takes an early one back.
   const isTakenBack = code === 'available_for_pickup' && hasMilestone(scenario, 'unavailable_for_pickup');
   const times = isTakenBack ? [now] : [...new Set([earliest ?? LONG_PAST_TIME, now])];
@@ -196,7 +196,7 @@ function createCorrectionAttempts(told: ExplainedException, which: number): read
 }
 const TIME_DEPENDENT_TYPES: readonly string[] = ['missed_connection', 'demurrage_risk', 'detention_risk'];
 
-function createNewsAttempts(scenario: Scenario): readonly Attempt[] {
+function createNewInformationAttempts(scenario: Scenario): readonly Attempt[] {
   const now = findEarliestTime(scenario);
   const milestones = (['actual', 'estimated', 'planned'] as const).map((classifier) => ({
     what: classifier,
@@ -204,39 +204,39 @@ function createNewsAttempts(scenario: Scenario): readonly Attempt[] {
   }));
   return [
     ...milestones,
-    { what: 'another ETA', act: (one) => one.patchShipment({ eta: addMs(now, 77 * DAY_MS + 1) }) },
+    { what: 'another ETA', act: (one) => one.patchShipment({ eta: addMsToTime(now, 77 * DAY_MS + 1) }) },
   ];
 }
 
 /** Attempts to set the field to another value without a problem: far in the future, or as first expected. */
-function createChangeAttempts(
+function createFieldChangeAttempts(
   field: string,
   { type, container_number }: ExplainedException,
   scenario: Scenario,
 ): readonly Attempt[] {
-  const { record, schedule } = requireState(scenario);
-  const ahead = addMs(findEarliestTime(scenario), 400 * DAY_MS);
+  const { record, schedule } = requireScenarioState(scenario);
+  const ahead = addMsToTime(findEarliestTime(scenario), 400 * DAY_MS);
   const place = /^legs\[(\d+)\]\.etd$/.exec(field)?.[1];
   if (place !== undefined) {
     const withEtd = (etd: Timestamp | null) =>
       schedule.legs.value.map((each, index) => (index === Number(place) ? { ...each, etd } : each));
     const etd = record.legs[Number(place)]?.etd ?? null;
-    return [patchAttempt({ legs: withEtd(ahead) }, { legs: withEtd(etd) })];
+    return [createPatchAttempt({ legs: withEtd(ahead) }, { legs: withEtd(etd) })];
   }
   if (field === 'last_free_day' || field === 'empty_return_by') {
-    return createDayAttempts(field, container_number ?? 'no container', scenario, ahead);
+    return createContainerDayAttempts(field, container_number ?? 'no container', scenario, ahead);
   }
   const { eta, etd, original_eta, mode } = record;
   const { required_documents } = scenario.settings;
   const without = TRANSPORT_MODES.find((each) => required_documents[each].length === 0) ?? null;
-  if (field === 'mode') return [patchAttempt({ mode: without }, { mode })];
-  if (field === 'original_eta') return [patchAttempt({ original_eta: eta }, { original_eta })];
-  if (field === 'eta') return [patchAttempt({ eta: type === 'eta_slip' ? original_eta : ahead }, { eta })];
-  if (field === 'etd') return [patchAttempt({ etd: ahead }, { etd })];
+  if (field === 'mode') return [createPatchAttempt({ mode: without }, { mode })];
+  if (field === 'original_eta') return [createPatchAttempt({ original_eta: eta }, { original_eta })];
+  if (field === 'eta') return [createPatchAttempt({ eta: type === 'eta_slip' ? original_eta : ahead }, { eta })];
+  if (field === 'etd') return [createPatchAttempt({ etd: ahead }, { etd })];
   throw new Error(`nobody sets ${field}`);
 }
 
-function createDayAttempts(
+function createContainerDayAttempts(
   field: 'last_free_day' | 'empty_return_by',
   number: string,
   scenario: Scenario,
@@ -252,22 +252,22 @@ function createDayAttempts(
   ];
 }
 
-function patchAttempt(patch: ShipmentPatch, back: ShipmentPatch): Attempt {
+function createPatchAttempt(patch: ShipmentPatch, back: ShipmentPatch): Attempt {
   const what = `another ${Object.keys(patch).join()}`;
   return { what, act: (one) => one.patchShipment(patch), undo: (one) => one.patchShipment(back) };
 }
 
 /** Revokes the cancellation of the client or of milestones. */
-function revokeCancellation(scenario: Scenario): void {
+function revokeShipmentCancellation(scenario: Scenario): void {
   const { record } = scenario;
   if (record.status_milestone_id !== null) {
-    const now = addMs(findEarliestTime(scenario), 1);
+    const now = addMsToTime(findEarliestTime(scenario), 1);
     scenario.atTime(now).postMilestone('booking_confirmed', now);
   }
   if (scenario.record.status === 'cancelled') scenario.reopenShipment();
 }
 
-function requireState({ state }: Scenario): ShipmentState {
+function requireScenarioState({ state }: Scenario): ShipmentState {
   if (state === undefined) throw new Error('there is no shipment');
   return state;
 }

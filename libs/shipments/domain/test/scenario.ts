@@ -48,7 +48,7 @@ import type {
   UpsertDecision,
   UpsertShipment,
 } from '../src/index.ts';
-import { decide, evolve, findMilestone } from '../src/index.ts';
+import { decide, applyEventToState, findMilestone } from '../src/index.ts';
 
 type DocumentCommand = Extract<ShipmentCommand, { readonly type: `${string}Document` | `${string}Upload` }>;
 
@@ -59,7 +59,7 @@ export const CONTAINER_C = 'TGHU9876542';
 export const CONTAINER_WITH_WRONG_DIGIT = 'MSCU1234567';
 
 /** Returns a leg of which only the given fields are set. */
-export function createLegFields(fields: Partial<LegFields>): LegFields {
+export function createLegFieldsWithDefaults(fields: Partial<LegFields>): LegFields {
   return {
     mode: null,
     carrier_scac: null,
@@ -110,7 +110,7 @@ export const scenarioPlaces: Places = {
 export const SHIPMENT_ID = 'shp_abcdefghijklmnopqrstuvwxya';
 
 /** Returns a time in January 2026: `day(5)` is 5 January at 12:00 UTC, `day(5, 13)` at 13:00. */
-export function day(number: number, hour = 12): Timestamp {
+export function createTimeInJanuary2026(number: number, hour = 12): Timestamp {
   return new Date(Date.UTC(2026, 0, number, hour)).toISOString();
 }
 
@@ -174,7 +174,7 @@ export class Scenario {
     rest: Partial<MilestoneInput> = {},
   ): MilestoneDecision & { milestone: Milestone } {
     const context = this.createCommandContext();
-    const milestone = milestoneInput({ code, occurred_at: when ?? context.at, ...rest });
+    const milestone = createMilestoneInput({ code, occurred_at: when ?? context.at, ...rest });
     const decision = this.runCommand({ ...context, type: 'RecordMilestone', shipment_id: SHIPMENT_ID, milestone });
     return { ...decision, milestone: decision.droppedMilestone ?? this.getMilestone(decision.milestoneId) };
   }
@@ -223,7 +223,7 @@ export class Scenario {
 
   /** Opens an exception by hand. */
   openException(type: ExceptionType, rest: Partial<ExceptionInput> = {}) {
-    const exception = exceptionInput({ type, ...rest });
+    const exception = createExceptionInput({ type, ...rest });
     return this.runExceptionCommand({
       ...this.createCommandContext(),
       type: 'OpenException',
@@ -244,19 +244,19 @@ export class Scenario {
 
   /** Adds a document with its bytes. */
   addDocument(rest: Partial<DocumentInput> = {}, object: Partial<ReceivedObject> = {}) {
-    const document = { ...documentInput(rest) };
+    const document = { ...createDocumentInput(rest) };
     return this.runOnDocument({
       ...this.commandFields(),
       type: 'AddDocument',
       document,
-      object: receivedObject(object),
+      object: createReceivedObject(object),
     });
   }
 
   /** Creates a document whose bytes arrive later. */
   requestUpload(rest: Partial<DocumentInput & AnnouncedBytes> = {}) {
-    const { content_type, size_bytes, sha256: checksum_sha256 } = receivedObject();
-    const document = { ...documentInput(), content_type, size_bytes, checksum_sha256, ...rest };
+    const { content_type, size_bytes, sha256: checksum_sha256 } = createReceivedObject();
+    const document = { ...createDocumentInput(), content_type, size_bytes, checksum_sha256, ...rest };
     return this.runOnDocument({ ...this.commandFields(), type: 'RequestUpload', document });
   }
 
@@ -265,7 +265,7 @@ export class Scenario {
     object: Partial<ReceivedObject> = {},
     kept_object_id: string | null = null,
   ) {
-    const about = { ...this.commandFields(), document_id: id, object: receivedObject(object), kept_object_id };
+    const about = { ...this.commandFields(), document_id: id, object: createReceivedObject(object), kept_object_id };
     return this.runOnDocument({ ...about, type: 'ReceiveUpload' });
   }
 
@@ -322,9 +322,9 @@ export class Scenario {
       settings: this.settings,
       places: this.places,
     });
-    for (const event of addMetadata(command, decision.events, this.events.length, decision.nextCheckAt)) {
+    for (const event of addEventMetadata(command, decision.events, this.events.length, decision.nextCheckAt)) {
       this.events.push(event);
-      this.state = evolve(this.state, event);
+      this.state = applyEventToState(this.state, event);
     }
     return decision;
   }
@@ -377,11 +377,11 @@ export function createScenario(fields: Partial<ShipmentFields> = {}): Scenario {
 }
 
 /** Creates an ocean shipment from Shanghai to Los Angeles. */
-export function createVoyage(fields: Partial<ShipmentFields> = {}): Scenario {
+export function createOceanShipmentScenario(fields: Partial<ShipmentFields> = {}): Scenario {
   return createScenario({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX', ...fields });
 }
 
-export function milestoneInput(
+export function createMilestoneInput(
   fields: Partial<MilestoneInput> & { code: string; occurred_at: Timestamp },
 ): MilestoneInput {
   return {
@@ -401,7 +401,7 @@ export function milestoneInput(
   };
 }
 
-export function exceptionInput(fields: Partial<ExceptionInput> & Pick<ExceptionInput, 'type'>): ExceptionInput {
+export function createExceptionInput(fields: Partial<ExceptionInput> & Pick<ExceptionInput, 'type'>): ExceptionInput {
   return {
     severity: 'medium',
     title: null,
@@ -414,22 +414,22 @@ export function exceptionInput(fields: Partial<ExceptionInput> & Pick<ExceptionI
   };
 }
 
-export function documentInput(fields: Partial<DocumentInput> = {}): DocumentInput {
+export function createDocumentInput(fields: Partial<DocumentInput> = {}): DocumentInput {
   return { type: 'bill_of_lading', file_name: 'bill.pdf', replaces_document_id: null, ...fields };
 }
 
-export function receivedObject(fields: Partial<ReceivedObject> = {}): ReceivedObject {
+export function createReceivedObject(fields: Partial<ReceivedObject> = {}): ReceivedObject {
   return { id: 'object-1', size_bytes: 1_000, sha256: 'ab'.repeat(32), content_type: 'application/pdf', ...fields };
 }
 
 /** Inputs of decisions other than the shipment. */
-export const decisionInputs = { places: scenarioPlaces, settings: DEFAULT_RULE_SETTINGS };
+export const SAMPLE_DECISION_INPUTS = { places: scenarioPlaces, settings: DEFAULT_RULE_SETTINGS };
 
 export function createDecideContext(commandId: string): DecideContext {
-  return { ...decisionInputs, newId: (kind, n) => `${kind}_${commandId.slice(-6)}${n}` };
+  return { ...SAMPLE_DECISION_INPUTS, newId: (kind, n) => `${kind}_${commandId.slice(-6)}${n}` };
 }
 
-export function addMetadata(
+export function addEventMetadata(
   command: ShipmentCommand,
   events: readonly ShipmentEventBody[],
   revision: number,
@@ -455,12 +455,12 @@ export const listEventTypes = (decision: Decision): string[] => decision.events.
 type DataOf = { readonly [Event in ShipmentEventBody as Event['type']]: Event['data'] };
 
 /** Returns the data of a decision's event of a type; undefined if it has none. */
-export function findEventData<T extends StoredEventType>(decision: Decision, type: T): DataOf[T] | undefined {
+export function findDataOfDecisionEvent<T extends StoredEventType>(decision: Decision, type: T): DataOf[T] | undefined {
   return decision.events.find((event) => event.type === type)?.data as DataOf[T] | undefined;
 }
 
 /** Returns the error of an action that must be refused. */
-export function catchRefusal(act: () => unknown): DomainError {
+export function captureRefusal(act: () => unknown): DomainError {
   try {
     act();
   } catch (error) {

@@ -9,13 +9,13 @@ import {
   type ShipmentFields,
   type Timestamp,
 } from '@tracking/contracts';
-import { createLegFields, Scenario } from './scenario.ts';
+import { createLegFieldsWithDefaults, Scenario } from './scenario.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 export const CREATED_AT = '2026-01-01T00:00:00.000Z';
 
-export function addMs(time: Timestamp, ms: number): Timestamp {
+export function addMsToTime(time: Timestamp, ms: number): Timestamp {
   return new Date(Date.parse(time) + ms).toISOString();
 }
 
@@ -25,14 +25,17 @@ export function createJanuaryTime(day: number, hour = 0): Timestamp {
 }
 
 /** Returns rule settings with changes for one type. */
-export function withSettings(type: AutomaticExceptionType, changes: Partial<ExceptionSettings>): RuleSettings {
+export function createRuleSettingsWithChanges(
+  type: AutomaticExceptionType,
+  changes: Partial<ExceptionSettings>,
+): RuleSettings {
   const { exceptions } = DEFAULT_RULE_SETTINGS;
   return { ...DEFAULT_RULE_SETTINGS, exceptions: { ...exceptions, [type]: { ...exceptions[type], ...changes } } };
 }
 
 /** Returns rule settings with only one type enabled. */
 export function enableOnlyType(type: AutomaticExceptionType, changes: Partial<ExceptionSettings> = {}): RuleSettings {
-  const settings = withSettings(type, changes);
+  const settings = createRuleSettingsWithChanges(type, changes);
   const exceptions = Object.fromEntries(
     AUTOMATIC_EXCEPTION_TYPES.map((each) => [
       each,
@@ -40,7 +43,7 @@ export function enableOnlyType(type: AutomaticExceptionType, changes: Partial<Ex
     ]),
   ) as unknown as RuleSettings['exceptions'];
   return type === 'missing_document'
-    ? withRequiredDocuments(REQUIRED_DOCUMENT_TYPES, { ...settings, exceptions })
+    ? addRequiredOceanDocuments(REQUIRED_DOCUMENT_TYPES, { ...settings, exceptions })
     : { ...settings, exceptions };
 }
 
@@ -48,7 +51,7 @@ export function enableOnlyType(type: AutomaticExceptionType, changes: Partial<Ex
 export const REQUIRED_DOCUMENT_TYPES = ['bill_of_lading', 'packing_list'] as const;
 
 /** Returns the settings with other required documents for ocean shipments. */
-export function withRequiredDocuments(ocean: readonly DocumentType[], settings: RuleSettings): RuleSettings {
+export function addRequiredOceanDocuments(ocean: readonly DocumentType[], settings: RuleSettings): RuleSettings {
   return { ...settings, required_documents: { ...settings.required_documents, ocean } };
 }
 
@@ -71,5 +74,5 @@ export function createScenarioWithRule(
 }
 
 export function createLeg(origin_port: string, destination_port: string, etd: Timestamp | null = null): LegFields {
-  return createLegFields({ origin_port, destination_port, etd });
+  return createLegFieldsWithDefaults({ origin_port, destination_port, etd });
 }

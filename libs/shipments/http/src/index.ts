@@ -6,7 +6,7 @@ export {
 } from './dependencies.ts';
 export type { EventStreamSettings } from './events/event-streams.ts';
 export { toEventFilter, ListEventsDto } from './events/event.resource.ts';
-export { EventsHttpModule, createShipmentReading, ShipmentsHttpModule } from './shipments-http.module.ts';
+export { EventsHttpModule, createShipmentReadProviders, ShipmentsHttpModule } from './shipments-http.module.ts';
 export { ShipmentReader } from './shipments/shipment-reader.ts';
 export {
   SHIPMENT_ETAG_DESCRIPTION,

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { ApiProperty, ApiResponse, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { Page, Place } from '@tracking/contracts';
-import { Limit, Operation, QueryList, QueryText, text } from '@tracking/http';
+import { PageLimitField, PublicRoute, ListQueryField, TextQueryField, checkText } from '@tracking/http';
 import { PLACES_TOKEN } from './dependencies.ts';
 import type { ShipmentsHttpDependencies } from './dependencies.ts';
 
@@ -44,19 +44,19 @@ class PlaceListResource implements Page<Place> {
 
 /** Query parameters that select places by words of their names or by their codes. */
 class ListPlacesDto {
-  @QueryText({
+  @TextQueryField({
     description: 'Words of a name, or a code. Each word must be the beginning of a word of the name, or of the code.',
     example: 'rotter',
   })
   q?: string;
 
-  @QueryList(text, MAX_PLACE_CODES, {
+  @ListQueryField(checkText, MAX_PLACE_CODES, {
     description: `Places with these codes, separated by commas; at most ${MAX_PLACE_CODES}.`,
     example: ['NLRTM', 'CNSHA'],
   })
   code?: string;
 
-  @Limit()
+  @PageLimitField()
   limit?: string;
 }
 
@@ -66,7 +66,7 @@ export class PlacesController {
   constructor(@Inject(PLACES_TOKEN) private readonly places: ShipmentsHttpDependencies['places']) {}
 
   @Get()
-  @Operation('listPlaces', {
+  @PublicRoute('listPlaces', {
     summary: 'Search ports and airports',
     description: 'Searches the places that the service knows by name. Other codes are accepted in shipments too.',
     query: ListPlacesDto,

@@ -9,7 +9,7 @@ import { ShipmentFinder } from './bulk/bulk-milestone.ts';
 import { BulkController } from './bulk/bulk.controller.ts';
 import { EVENTS_TOKEN, IDENTITY_TOKEN, PLACES_TOKEN, READ_MODELS_TOKEN, SHIPMENTS_TOKEN } from './dependencies.ts';
 import type { ShipmentsHttpDependencies } from './dependencies.ts';
-import { ERROR_DOCS, FIELDS, REFUSAL_DOCS, WARNING_DOCS } from './docs/codes.ts';
+import { ERROR_DOCS, FIELD_ERROR_DOCS, REFUSAL_DOCS, WARNING_DOCS } from './docs/codes.ts';
 import { PATH_PARAMETER_SAMPLES, SAMPLES_BY_RESOURCE, SAMPLE_RESOURCES, SAMPLE_VALUES } from './docs/samples.ts';
 import { EventFollower, EventStreamController } from './events/event-stream.controller.ts';
 import { EventStreams, encodeEvent } from './events/event-streams.ts';
@@ -28,7 +28,7 @@ import { PossibleDuplicates, WrittenShipments } from './shipments/written-shipme
 export class ShipmentsHttpModule {
   static readonly docs: FeatureDocs = {
     errors: ERROR_DOCS,
-    fields: FIELDS,
+    fields: FIELD_ERROR_DOCS,
     warnings: WARNING_DOCS,
     refusals: REFUSAL_DOCS,
     resources: SAMPLES_BY_RESOURCE,
@@ -44,7 +44,7 @@ export class ShipmentsHttpModule {
       providers: [
         { provide: IDENTITY_TOKEN, useValue: dependencies.identity },
         { provide: PLACES_TOKEN, useValue: dependencies.places },
-        ...createShipmentReading(dependencies),
+        ...createShipmentReadProviders(dependencies),
         ActorNames,
         ShipmentFinder,
         WrittenShipments,
@@ -55,7 +55,7 @@ export class ShipmentsHttpModule {
 }
 
 /** Returns providers that read shipments, for this module and for features with resources of shipments. */
-export function createShipmentReading({
+export function createShipmentReadProviders({
   shipments,
   readModels,
 }: Pick<ShipmentsHttpDependencies, 'shipments' | 'readModels'>): readonly Provider[] {

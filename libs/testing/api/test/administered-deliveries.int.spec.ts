@@ -6,13 +6,13 @@ import { createAdministrationApi } from '@tracking/administration';
 import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { createCaller, startApi } from './start-api.ts';
+import { createCheckedCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
 let administration: NestFastifyApplication;
-let call: ReturnType<typeof createCaller>;
+let call: ReturnType<typeof createCheckedCaller>;
 /** A receiver that responds with 410, so that every delivery is a dead letter after its first attempt. */
 let gone: ClientReceiver;
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
     logger,
   });
   await administration.listen(0, '127.0.0.1');
-  call = createCaller(await administration.getUrl());
+  call = createCheckedCaller(await administration.getUrl());
   gone = await startClientReceiver(hostileReceivers.answers(410));
 });
 afterAll(async () => {

@@ -9,17 +9,17 @@ import type { Api } from './start-api.ts';
 
 /** Delays a call of the document store, either before the call or before its result is returned. */
 export type Gate = (moment: 'asked' | 'answered') => Promise<void>;
-const OPEN_GATE: Gate = () => Promise.resolve();
+const GATE_WITHOUT_DELAY: Gate = () => Promise.resolve();
 
 /**
  * Opens another gateway on the same stores. The gateway notices changes only by reading, and its clock advances only on
  * request.
  */
-export async function openAnotherReplica(api: Api) {
+export async function openAnotherGateway(api: Api) {
   let elapsedMs = 0;
-  let gate = OPEN_GATE;
-  const identity = await Identity.open({
-    documentStore: gateStore((moment) => gate(moment), api.storage.documentStore),
+  let gate = GATE_WITHOUT_DELAY;
+  const identity = await Identity.openIdentity({
+    documentStore: addGateToStore((moment) => gate(moment), api.storage.documentStore),
     clock: api.dependencies.clock,
     logger: silentLogger,
     secret: randomBytes(32),
@@ -39,18 +39,18 @@ export async function openAnotherReplica(api: Api) {
     after: (milliseconds: number) => (elapsedMs += milliseconds),
     /** Sets the gate that every call of the document store waits for. If the gate rejects, the call fails. */
     gate: (next: Gate) => (gate = next),
-    open: () => (gate = OPEN_GATE),
+    open: () => (gate = GATE_WITHOUT_DELAY),
     close: async () => {
-      gate = OPEN_GATE;
+      gate = GATE_WITHOUT_DELAY;
       await app.close();
-      await identity.close();
+      await identity.closeIdentity();
     },
   };
 }
-export type Replica = Awaited<ReturnType<typeof openAnotherReplica>>;
+export type Replica = Awaited<ReturnType<typeof openAnotherGateway>>;
 
 /** Returns the store with a gate before and after each call. */
-function gateStore(gate: Gate, store: DocumentStore): DocumentStore {
+function addGateToStore(gate: Gate, store: DocumentStore): DocumentStore {
   const gated = <T extends Document>(collection: Collection<T>): Collection<T> =>
     new Proxy(collection, {
       get(target, name) {

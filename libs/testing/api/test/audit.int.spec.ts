@@ -143,7 +143,13 @@ describe('GET /v1/audit_log', () => {
     const { clock, logger } = api.dependencies;
     const { documentStore } = api.storage;
     const secret = new Uint8Array(32);
-    const identity = await Identity.open({ documentStore, clock, logger, secret, passwords: { maxWaiting: 0 } });
+    const identity = await Identity.openIdentity({
+      documentStore,
+      clock,
+      logger,
+      secret,
+      passwords: { maxWaiting: 0 },
+    });
     const busy = await api.gateway({ identity });
     const json = { email: 'busy@example.com', role: 'viewer' };
     const invited = await api.call('POST', '/v1/users', { key: admin, json });
@@ -153,7 +159,7 @@ describe('GET /v1/audit_log', () => {
     const { status, body } = await busy('POST', `/v1/invitations/${token}`, use);
     expect([status, body]).toMatchObject([503, { error: { code: 'busy' } }]);
     expect(await log('?limit=200')).toEqual(before);
-    await identity.close();
+    await identity.closeIdentity();
   });
 
   it('stores the entry before the change', async () => {

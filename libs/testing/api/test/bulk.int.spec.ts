@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import { choosePropertyRounds } from '@tracking/testing';
-import { startApi, withOverrides } from './start-api.ts';
+import { startApi, overrideOperations } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
@@ -343,14 +343,14 @@ describe('POST /v1/milestones/bulk', () => {
     const asked: (readonly string[])[] = [];
     const { readModels } = api.dependencies;
     const { shipments } = readModels.queries;
-    const counted = withOverrides(shipments, {
+    const counted = overrideOperations(shipments, {
       findIdsByReference: (...query) => {
         asked.push(query[1].values);
         return shipments.findIdsByReference(...query);
       },
     });
     const queries = { ...readModels.queries, shipments: counted };
-    const call = await api.gateway({ readModels: withOverrides(readModels, { queries }) });
+    const call = await api.gateway({ readModels: overrideOperations(readModels, { queries }) });
     const [key] = await keys();
     await prepare(key);
     const milestones = Array.from({ length: 200 }, (_, n) => ({
@@ -516,7 +516,7 @@ describe('with an Idempotency-Key', () => {
     const { shipments } = api.dependencies;
     let isDown = true;
     const call = await api.gateway({
-      shipments: withOverrides(shipments, {
+      shipments: overrideOperations(shipments, {
         upsertShipment: (command) =>
           isDown && command.fields.house_bill === 'LATE'
             ? Promise.reject(new Unavailable('event store', 'gone'))
@@ -542,7 +542,9 @@ describe('with an Idempotency-Key', () => {
   it('returns 503 if all items got 503', async () => {
     const [key] = await keys();
     const down = () => Promise.reject(new Unavailable('event store', 'gone'));
-    const call = await api.gateway({ shipments: withOverrides(api.dependencies.shipments, { upsertShipment: down }) });
+    const call = await api.gateway({
+      shipments: overrideOperations(api.dependencies.shipments, { upsertShipment: down }),
+    });
     const answer = await call('POST', '/v1/shipments/bulk', {
       key,
       json: { shipments: [{ external_id: 'A' }, { external_id: 'B' }] },

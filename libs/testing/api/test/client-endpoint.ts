@@ -11,7 +11,7 @@ export async function startClientReceiver(
   let challenged: RawBehaviour = (socket, request) =>
     hostileReceivers.answers(200, readChallengeToken(request))(socket, request);
   const receiver = await startReceiver((socket, request) =>
-    (isChallenge(request) ? challenged : present)(socket, request),
+    (isChallengeRequest(request) ? challenged : present)(socket, request),
   );
   return {
     origin: receiver.origin,
@@ -22,7 +22,7 @@ export async function startClientReceiver(
     url: `${receiver.origin}/webhooks`,
     behave: (next) => (present = next),
     behaveAlways: (next) => (present = challenged = next),
-    deliveries: () => receiver.requests.filter((request) => !isChallenge(request)),
+    deliveries: () => receiver.requests.filter((request) => !isChallengeRequest(request)),
   };
 }
 
@@ -52,7 +52,7 @@ export async function createEnabledEndpoint(
   return { ...created.body, ...enabled.body };
 }
 
-function isChallenge({ headers }: ReceivedRequest): boolean {
+function isChallengeRequest({ headers }: ReceivedRequest): boolean {
   return headers['service-event-type'] === 'endpoint.verification';
 }
 

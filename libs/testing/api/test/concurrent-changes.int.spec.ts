@@ -113,7 +113,7 @@ describe.each(Object.keys(CHANGES))('30 concurrent changes of %s', (name) => {
 describe('30 concurrent requests', () => {
   it('all change the settings, even if two gateways receive them', async () => {
     const documentStore = api.storage.documentStore;
-    const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
+    const workspaceSettings = await SettingsOfWorkspaces.openWorkspaceSettings({ documentStore });
     const other = await api.gateway({ workspaceSettings });
     const statuses = await countStatuses((index) => changeSettings(index, index % 2 === 0 ? api.call : other));
     expect(statuses).toEqual({ 200: REQUESTS });

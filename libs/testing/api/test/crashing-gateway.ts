@@ -10,7 +10,7 @@ const COMMAND_METHODS = {
     ...(['openException', 'acknowledgeException', 'resolveException'] as const),
     ...(['addDocument', 'requestUpload', 'completeUpload', 'approveDocument', 'rejectDocument'] as const),
   ],
-  objects: ['put'],
+  objects: ['putObject'],
   endpoints: ['create', 'verify', 'enable', 'disable', 'test', 'rotateSecret', 'revealSecret'],
   deliveries: ['retry', 'discard'],
   replays: ['create', 'cancel', 'resume'],

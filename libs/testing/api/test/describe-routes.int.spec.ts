@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeRoutes, MISSING_EXAMPLE } from '@tracking/http';
+import { describeRoutes, MISSING_EXAMPLE_PLACEHOLDER } from '@tracking/http';
 import { TESTED_FEATURES } from './features.ts';
 
 const FILE = join(import.meta.dirname, '../../../../docs/openapi.json');
@@ -31,7 +31,9 @@ it('is below 500 kB, with one schema for all errors and no schema without conten
 
 it('every field of an example has a value: of its schema, a sample or by its name', async () => {
   const text = JSON.stringify(await describeRoutes('http://localhost:3000', TESTED_FEATURES));
-  const untold = [...text.matchAll(new RegExp(`"(\\w+)":"${MISSING_EXAMPLE}"`, 'g'))].map(([, name]) => name);
+  const untold = [...text.matchAll(new RegExp(`"(\\w+)":"${MISSING_EXAMPLE_PLACEHOLDER}"`, 'g'))].map(
+    ([, name]) => name,
+  );
   expect([...new Set(untold)]).toEqual([]);
 });
 

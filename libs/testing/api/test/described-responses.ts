@@ -52,23 +52,23 @@ const SCHEMA_ID = 'https://api.example/openapi.json';
 const PROBLEM_TYPE = 'application/problem+json';
 const JSON_MEDIA_TYPES: ReadonlySet<string> = new Set(['application/json', PROBLEM_TYPE]);
 
-export const apiDescription = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as ApiDescription;
-const CALLBACK_OPERATIONS = apiDescription.paths['/v1/webhook_endpoints']?.['post']?.callbacks ?? {};
+export const openApiDescription = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')) as ApiDescription;
+const CALLBACK_OPERATIONS = openApiDescription.paths['/v1/webhook_endpoints']?.['post']?.callbacks ?? {};
 const schemaCompiler = new Ajv2020({ strict: false, allErrors: true });
 formats.default(schemaCompiler);
-for (const descriptionSchema of Object.values(apiDescription.components.schemas))
-  forbidUnknownFields(descriptionSchema);
-schemaCompiler.addSchema(apiDescription, SCHEMA_ID);
+for (const descriptionSchema of Object.values(openApiDescription.components.schemas))
+  forbidUndescribedFields(descriptionSchema);
+schemaCompiler.addSchema(openApiDescription, SCHEMA_ID);
 
 /** Makes the schemas refuse fields that are not described. */
-function forbidUnknownFields(schema: Schema): void {
+function forbidUndescribedFields(schema: Schema): void {
   for (const inner of Object.values(schema)) {
-    if (typeof inner === 'object' && inner !== null) forbidUnknownFields(inner as Schema);
+    if (typeof inner === 'object' && inner !== null) forbidUndescribedFields(inner as Schema);
   }
   if (typeof schema['properties'] === 'object' && schema['type'] === 'object') schema['additionalProperties'] ??= false;
 }
 
-const pathTemplates = Object.keys(apiDescription.paths).map((template) => ({
+const pathTemplates = Object.keys(openApiDescription.paths).map((template) => ({
   template,
   form: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
@@ -79,14 +79,14 @@ pathTemplates.sort((a, b) => a.template.split('{').length - b.template.split('{'
 export function expectResponseMatchesDescription(method: string, path: string, answer: ApiResponse): void {
   const place = path.split('?', 1)[0] ?? '';
   const template = pathTemplates.find(({ form }) => form.test(place))?.template;
-  const operation = template ? apiDescription.paths[template]?.[method.toLowerCase()] : undefined;
+  const operation = template ? openApiDescription.paths[template]?.[method.toLowerCase()] : undefined;
   if (!template || !operation) return;
   const { responses } = operation;
   const status = String(answer.status) in responses ? String(answer.status) : 'default';
   const response = responses[status];
   const faults = response
     ? [
-        ...findHeaderErrors(resolveResponse(response), answer.headers),
+        ...findHeaderErrors(resolveSharedResponse(response), answer.headers),
         ...findBodyErrors([template, method, status], response, answer),
         ...(status === 'default' ? [] : findCodeErrors(operation, answer)),
       ]
@@ -109,14 +109,14 @@ const COMMON_HEADERS: ReadonlySet<string> = new Set([
 const SHARED_RESPONSE = '#/components/responses/';
 
 /** Returns the response, or the shared response that it refers to. */
-function resolveResponse({ $ref, ...response }: DescribedResponse): DescribedResponse {
+function resolveSharedResponse({ $ref, ...response }: DescribedResponse): DescribedResponse {
   return $ref === undefined
     ? response
-    : (apiDescription.components.responses[$ref.slice(SHARED_RESPONSE.length)] ?? {});
+    : (openApiDescription.components.responses[$ref.slice(SHARED_RESPONSE.length)] ?? {});
 }
 
 /** Returns the paths of the description that the API serves, with the parameters and responses that operations share. */
-export function resolvePaths<Operation>(description: object): Record<string, Record<string, Operation>> {
+export function resolveDescribedPaths<Operation>(description: object): Record<string, Record<string, Operation>> {
   const { components, paths } = description as {
     components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
     paths: object;
@@ -138,14 +138,14 @@ function findCodeErrors(operation: DescribedOperation, { body }: ApiResponse): r
 function findHeaderErrors({ headers = {} }: DescribedResponse, sent: Headers): readonly string[] {
   const faults = Object.entries(headers).flatMap(([name, header]) => {
     const { required, schema } =
-      '$ref' in header ? (apiDescription.components.headers[name] as DescribedHeader) : header;
+      '$ref' in header ? (openApiDescription.components.headers[name] as DescribedHeader) : header;
     const value = sent.get(name);
     if (value === null) return required ? [`the header ${name} is missing`] : [];
     return schemaCompiler.validate(schema, schema['type'] === 'integer' ? Number(value) : value)
       ? []
       : [`${name} is ${value}: ${schemaCompiler.errorsText()}`];
   });
-  const more = Object.keys(apiDescription.components.headers).filter(
+  const more = Object.keys(openApiDescription.components.headers).filter(
     (name) => sent.has(name) && !(name in headers) && !COMMON_HEADERS.has(name),
   );
   return [...faults, ...more.map((name) => `the OpenAPI description lacks the header ${name}`)];
@@ -160,7 +160,7 @@ function findBodyErrors(
 ): readonly string[] {
   const type = headers.get('content-type')?.split(';', 1)[0] ?? '';
   const shared = type === PROBLEM_TYPE ? `${SHARED_RESPONSE}ProblemDetails` : response.$ref;
-  const { content = {} } = resolveResponse(shared === undefined ? response : { $ref: shared });
+  const { content = {} } = resolveSharedResponse(shared === undefined ? response : { $ref: shared });
   if (text === '' && Object.keys(content).length === 0) return [];
   if (!(type in content))
     return [type === '' ? 'the response body is empty' : `the OpenAPI description lacks a body of type ${type}`];
@@ -183,7 +183,7 @@ function findSchemaErrors($ref: string, body: unknown): readonly string[] {
 
 /** Returns the data of the example event of a type. */
 export function getExampleEventData(type: string): JsonObject {
-  const schema = apiDescription.components.schemas[findEventSchema(type).slice('#/components/schemas/'.length)];
+  const schema = openApiDescription.components.schemas[findEventSchema(type).slice('#/components/schemas/'.length)];
   return (schema?.['example'] as { readonly data: JsonObject }).data;
 }
 
@@ -193,7 +193,7 @@ function findEventSchema(type: string): string {
 }
 
 /** Expects that the body of a webhook request matches the description of its event type. */
-export function expectDescribedEvent(type: string, body: unknown): void {
+export function expectEventMatchesDescription(type: string, body: unknown): void {
   expect({ type, faults: findSchemaErrors(`${SCHEMA_ID}${findEventSchema(type)}`, body) }).toEqual({
     type,
     faults: [],

@@ -21,7 +21,7 @@ export interface FormPart {
 }
 
 /** Encodes a multipart form. */
-export function encodeForm(parts: readonly FormPart[], boundary = 'b'): Buffer {
+export function encodeMultipartForm(parts: readonly FormPart[], boundary = 'b'): Buffer {
   const pieces = parts.flatMap(({ name, fileName, type, encoding, content }) => [
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; ${fileName}`}\r\n`,
     `${type === undefined ? '' : `Content-Type: ${type}\r\n`}`,
@@ -32,7 +32,7 @@ export function encodeForm(parts: readonly FormPart[], boundary = 'b'): Buffer {
   return Buffer.concat([...pieces, `--${boundary}--\r\n`].map((piece) => Buffer.from(piece as Uint8Array)));
 }
 
-export const createFilePart = (content: Uint8Array = SMALL_PDF, name = 'invoice.pdf'): FormPart => ({
+export const createFormFilePart = (content: Uint8Array = SMALL_PDF, name = 'invoice.pdf'): FormPart => ({
   name: 'file',
   fileName: `filename="${name}"`,
   content,
@@ -71,10 +71,10 @@ export class DocumentCalls {
   /** @param body parts of the form, or an encoded form */
   sendUpload(
     shipment: string,
-    body: readonly FormPart[] | Buffer = [DOCUMENT_TYPE_PART, createFilePart()],
+    body: readonly FormPart[] | Buffer = [DOCUMENT_TYPE_PART, createFormFilePart()],
     headers: Readonly<Record<string, string>> = {},
   ): Promise<ApiResponse> {
-    const raw = new Uint8Array(Buffer.isBuffer(body) ? body : encodeForm(body as readonly FormPart[]));
+    const raw = new Uint8Array(Buffer.isBuffer(body) ? body : encodeMultipartForm(body as readonly FormPart[]));
     const type = { 'content-type': 'multipart/form-data; boundary=b' };
     return this.api.call('POST', `/v1/shipments/${shipment}/documents`, {
       key: this.key,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@tracking/contracts';
 import type { ObjectStore } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { DocumentCalls, SMALL_PDF, DOCUMENT_TYPE_PART, createFilePart, sha256 } from './document-calls.ts';
+import { DocumentCalls, SMALL_PDF, DOCUMENT_TYPE_PART, createFormFilePart, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -16,7 +16,7 @@ const ETAG = `"${sha256(SMALL_PDF)}"`;
 beforeAll(async () => {
   api = await startApi();
   calls = new DocumentCalls(api, await api.key('operator'));
-  const file = { ...createFilePart(), fileName: 'filename="Rechnung Nº 5 – 請求書.pdf"' };
+  const file = { ...createFormFilePart(), fileName: 'filename="Rechnung Nº 5 – 請求書.pdf"' };
   const { id } = await calls.uploadDocument(await calls.createShipment(), [DOCUMENT_TYPE_PART, file]);
   path = `/v1/documents/${String(id)}/download`;
 });
@@ -47,7 +47,7 @@ it.each([
   ['.txt', '.txt.txt'],
   [`${'n'.repeat(251)}.exe`, `${'n'.repeat(251)}.txt`],
 ])('is named by its type: %s', async (fileName, saved) => {
-  const parts = [DOCUMENT_TYPE_PART, createFilePart(Buffer.from('a text'), fileName)];
+  const parts = [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('a text'), fileName)];
   const { id, file_name } = await calls.uploadDocument(await calls.createShipment(), parts);
   expect(file_name).toBe(fileName);
   const { headers } = await calls.getResource(`/v1/documents/${String(id)}/download`);
@@ -121,7 +121,7 @@ it('requires documents:read in the workspace and environment', async () => {
 
 it('is incomplete if the source fails, and closes the source if the client disconnects', async () => {
   let closed = 0;
-  const get = (async () => ({
+  const getObject = (async () => ({
     sizeBytes: SMALL_PDF.length,
     bytes: (async function* () {
       try {
@@ -134,11 +134,11 @@ it('is incomplete if the source fails, and closes the source if the client disco
         closed += 1;
       }
     })(),
-  })) as unknown as ObjectStore['get'];
+  })) as unknown as ObjectStore['getObject'];
   let isBroken = true;
   const release: (() => void)[] = [];
   const unused = () => Promise.reject(new Error('not asked'));
-  const call = await api.gateway({ objects: { put: unused, delete: unused, get } });
+  const call = await api.gateway({ objects: { putObject: unused, deleteObject: unused, getObject } });
   await expect(call('GET', path, { key: calls.key })).rejects.toThrow();
   expect(closed).toBe(1);
   isBroken = false;
@@ -206,7 +206,9 @@ describe('a stored file that differs from its document', () => {
       const bytes = [sent.subarray(0, 9), sent.subarray(9, 20), sent.subarray(20), Buffer.alloc(0)];
       const get = (async () => ({ sizeBytes: SMALL_PDF.length, bytes })) as unknown;
       const unused = () => Promise.reject(new Error('not asked'));
-      const call = await api.gateway({ objects: { put: unused, delete: unused, get: get as ObjectStore['get'] } });
+      const call = await api.gateway({
+        objects: { putObject: unused, deleteObject: unused, getObject: get as ObjectStore['getObject'] },
+      });
       await expect(call('GET', path, { key: calls.key })).rejects.toThrow();
     }
   });
@@ -217,7 +219,7 @@ describe('a stored file that differs from its document', () => {
   async function storedFile(bytes: Buffer) {
     const { id } = await calls.uploadDocument(await calls.createShipment(), [
       DOCUMENT_TYPE_PART,
-      createFilePart(bytes),
+      createFormFilePart(bytes),
     ]);
     const scope = { workspace_id: await api.workspace(), environment: 'live' as const };
     const found = await api.dependencies.shipments.getDocument({ ...scope, document_id: String(id) });
@@ -249,6 +251,6 @@ async function lost() {
   const { id } = await calls.uploadDocument(await calls.createShipment());
   const scope = { workspace_id: await api.workspace(), environment: 'live' as const };
   const found = await api.dependencies.shipments.getDocument({ ...scope, document_id: String(id) });
-  await api.dependencies.objects.delete(String(found?.object_id));
+  await api.dependencies.objects.deleteObject(String(found?.object_id));
   return { id: String(id), object_id: found?.object_id };
 }

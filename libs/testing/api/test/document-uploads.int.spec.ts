@@ -82,7 +82,7 @@ it('stores and reports nothing again when the same bytes are sent', async () => 
 async function lose(since: readonly string[]): Promise<void> {
   const came = (await calls.listObjectFiles()).filter((name) => !since.includes(name));
   expect(came).toHaveLength(1);
-  await Promise.all(came.map((name) => api.dependencies.objects.delete(name)));
+  await Promise.all(came.map((name) => api.dependencies.objects.deleteObject(name)));
 }
 
 it('is not complete if its bytes are lost, and accepts them again', async () => {

@@ -15,13 +15,13 @@ export function readExample(page: string, id: string): Record<string, unknown> {
 }
 
 /** Replaces ids of resources, as in the examples. */
-export function hideIds(value: unknown): unknown {
+export function replaceIdsWithPlaceholders(value: unknown): unknown {
   const text = JSON.stringify(value).replaceAll(/\b(shp|mst|exc|doc|whe|dlv|rpl|key|usr|sva|req)_[a-z0-9…]+/g, '$1_…');
   return JSON.parse(text);
 }
 
 /** Numbers and hashes of an example may differ from those of a response. */
-function maskNumbers(text: string): string {
+function maskNumbersAndHashes(text: string): string {
   return text.replaceAll(/\b[0-9a-f]{64}\b/g, 'SHA').replaceAll(/\d{2,}/g, 'N');
 }
 
@@ -35,8 +35,8 @@ export function expectDocumentedError(
   response: { readonly status: number; readonly body: JsonObject },
 ): void {
   const normalize = (error: unknown) => {
-    const hidden = hideIds(error) as ErrorBody['error'];
-    return { ...hidden, message: maskNumbers(hidden.message), request_id: 'req_…' };
+    const hidden = replaceIdsWithPlaceholders(error) as ErrorBody['error'];
+    return { ...hidden, message: maskNumbersAndHashes(hidden.message), request_id: 'req_…' };
   };
   expect(normalize(response.body['error'])).toEqual(normalize(readExample(page, code)['error']));
   expect(page).toContain(`<code>${code}</code></a> <small>${response.status}</small>`);

@@ -6,14 +6,14 @@ import {
   DocumentCalls,
   SMALL_PDF,
   DOCUMENT_TYPE_PART,
-  createFilePart,
+  createFormFilePart,
   createOutlookMessage,
-  encodeForm,
+  encodeMultipartForm,
   sendRawRequest,
   sha256,
 } from './document-calls.ts';
 import type { FormPart } from './document-calls.ts';
-import { startApi, withOverrides } from './start-api.ts';
+import { startApi, overrideOperations } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
@@ -105,7 +105,7 @@ describe('a document uploaded with its fields', () => {
       expect([status, body]).toMatchObject([400, { error: { param: 'file', code: 'validation_failed' } }]);
     }
     const field: FormPart = { name: 'a%22%0D%0A', content: 'x' };
-    const { body } = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, field, createFilePart()]);
+    const { body } = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, field, createFormFilePart()]);
     expect(body['warnings']).toMatchObject([{ code: 'unknown_field', param: 'a"\r\n' }]);
   });
 
@@ -113,7 +113,7 @@ describe('a document uploaded with its fields', () => {
     const lines = SMALL_PDF.toString('base64').replaceAll(/.{1,20}/g, '$&\r\n');
     const encoded = (content: string, encoding: string): readonly FormPart[] => [
       { name: 'type', content: Buffer.from('commercial_invoice').toString('base64'), encoding: 'base64' },
-      { ...createFilePart(), content, encoding },
+      { ...createFormFilePart(), content, encoding },
     ];
     const stored = await calls.uploadDocument(shipment, encoded(lines, 'Base64'));
     expect(stored).toMatchObject({
@@ -144,7 +144,7 @@ describe('a document uploaded with its fields', () => {
     for (const [name, content, contentType, savedName] of files) {
       const { id, content_type, checksum_sha256 } = await calls.uploadDocument(shipment, [
         DOCUMENT_TYPE_PART,
-        createFilePart(content, name),
+        createFormFilePart(content, name),
       ]);
       const { headers } = await calls.getResource(`/v1/documents/${String(id)}/download`);
       expect([content_type, headers.get('content-type')]).toEqual([contentType, contentType]);
@@ -157,17 +157,17 @@ describe('a document uploaded with its fields', () => {
   it('replaces another document once', async () => {
     const first = String((await calls.uploadDocument(shipment))['id']);
     const replaces: FormPart = { name: 'replaces_document_id', content: first };
-    const second = await calls.uploadDocument(shipment, [replaces, DOCUMENT_TYPE_PART, createFilePart()]);
+    const second = await calls.uploadDocument(shipment, [replaces, DOCUMENT_TYPE_PART, createFormFilePart()]);
     expect(second['replaces_document_id']).toBe(first);
     expect((await calls.getResource(`/v1/documents/${first}`)).body['replaced_by_document_id']).toBe(second['id']);
-    const third = await calls.sendUpload(shipment, [replaces, DOCUMENT_TYPE_PART, createFilePart()]);
+    const third = await calls.sendUpload(shipment, [replaces, DOCUMENT_TYPE_PART, createFormFilePart()]);
     expect([third.status, codeOf(third), await calls.countObjects()]).toEqual([409, 'document_replaced', before + 2]);
   });
 
   it('warns about unknown parts, and refuses them under strict handling', async () => {
     const parts = [
       DOCUMENT_TYPE_PART,
-      createFilePart(),
+      createFormFilePart(),
       { name: 'colour', content: 'red' },
       { name: 'status', content: 'approved' },
     ];
@@ -185,10 +185,10 @@ describe('a document uploaded with its fields', () => {
 
   it.each<[string, readonly FormPart[], string, readonly string[]]>([
     ['without a file', [DOCUMENT_TYPE_PART], 'validation_failed', ['file required']],
-    ['without a type', [createFilePart()], 'validation_failed', ['type required']],
+    ['without a type', [createFormFilePart()], 'validation_failed', ['type required']],
     [
       'of an unknown type',
-      [createFilePart(), { name: 'type', content: 'x' }],
+      [createFormFilePart(), { name: 'type', content: 'x' }],
       'validation_failed',
       ['type invalid_value'],
     ],
@@ -200,59 +200,64 @@ describe('a document uploaded with its fields', () => {
     ],
     [
       'with two files',
-      [DOCUMENT_TYPE_PART, createFilePart(), createFilePart()],
+      [DOCUMENT_TYPE_PART, createFormFilePart(), createFormFilePart()],
       'validation_failed',
       ['file invalid_value'],
     ],
     [
       'with a field twice',
-      [DOCUMENT_TYPE_PART, DOCUMENT_TYPE_PART, createFilePart()],
+      [DOCUMENT_TYPE_PART, DOCUMENT_TYPE_PART, createFormFilePart()],
       'validation_failed',
       ['type invalid_value'],
     ],
     [
       'with a long field',
-      [{ ...DOCUMENT_TYPE_PART, content: 'x'.repeat(9_000) }, createFilePart()],
+      [{ ...DOCUMENT_TYPE_PART, content: 'x'.repeat(9_000) }, createFormFilePart()],
       'validation_failed',
       ['type too_long'],
     ],
     [
       'with a long name',
-      [DOCUMENT_TYPE_PART, createFilePart(SMALL_PDF, 'x'.repeat(300))],
+      [DOCUMENT_TYPE_PART, createFormFilePart(SMALL_PDF, 'x'.repeat(300))],
       'validation_failed',
       ['file too_long'],
     ],
     [
       'with a NUL in its name',
-      [DOCUMENT_TYPE_PART, createFilePart(SMALL_PDF, 'a\0.pdf')],
+      [DOCUMENT_TYPE_PART, createFormFilePart(SMALL_PDF, 'a\0.pdf')],
       'validation_failed',
       ['file invalid_value'],
     ],
     [
       'of an unknown document',
-      [DOCUMENT_TYPE_PART, createFilePart(), { name: 'replaces_document_id', content: 'doc_x' }],
+      [DOCUMENT_TYPE_PART, createFormFilePart(), { name: 'replaces_document_id', content: 'doc_x' }],
       'validation_failed',
       ['replaces_document_id unknown_document'],
     ],
-    ['that is empty', [DOCUMENT_TYPE_PART, createFilePart(Buffer.alloc(0))], 'empty_file', []],
+    ['that is empty', [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.alloc(0))], 'empty_file', []],
     [
       'that is a page',
-      [DOCUMENT_TYPE_PART, createFilePart(Buffer.from('<!doctype html><p>x'))],
+      [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('<!doctype html><p>x'))],
       'unsupported_document_type',
       [],
     ],
     [
       'that is a picture with code',
-      [DOCUMENT_TYPE_PART, createFilePart(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
+      [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))],
       'unsupported_document_type',
       [],
     ],
-    ['that is a program', [DOCUMENT_TYPE_PART, createFilePart(Buffer.from('MZ\0\0'))], 'unsupported_document_type', []],
+    [
+      'that is a program',
+      [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('MZ\0\0'))],
+      'unsupported_document_type',
+      [],
+    ],
     [
       'of very many parts',
       [
         DOCUMENT_TYPE_PART,
-        createFilePart(),
+        createFormFilePart(),
         ...Array.from({ length: 3_000 }, (_, n) => ({ name: `n${n}`, content: '' })),
       ],
       'limit_exceeded',
@@ -265,7 +270,7 @@ describe('a document uploaded with its fields', () => {
     expect([await calls.countObjects(), await api.head()]).toEqual([before, head]);
   });
 
-  const whole = encodeForm([DOCUMENT_TYPE_PART, createFilePart()]);
+  const whole = encodeMultipartForm([DOCUMENT_TYPE_PART, createFormFilePart()]);
   it.each<[string, Buffer, string]>([
     ['no boundary', whole, 'multipart/form-data'],
     ['another boundary', whole, 'multipart/form-data; boundary=other'],
@@ -280,25 +285,25 @@ describe('a document uploaded with its fields', () => {
   it('is not changed by header syntax in its name', async () => {
     const injected = await calls.uploadDocument(shipment, [
       DOCUMENT_TYPE_PART,
-      createFilePart(SMALL_PDF, 'a\r\nSet-Cookie: x=1\r\n\r\n.pdf'),
+      createFormFilePart(SMALL_PDF, 'a\r\nSet-Cookie: x=1\r\n\r\n.pdf'),
     ]);
     expect(injected['file_name']).toBe('a');
     const quoted = await calls.uploadDocument(shipment, [
       DOCUMENT_TYPE_PART,
-      { ...createFilePart(), fileName: 'filename="a\\";b=c.pdf"' },
+      { ...createFormFilePart(), fileName: 'filename="a\\";b=c.pdf"' },
     ]);
     const { headers } = await calls.getResource(`/v1/documents/${String(quoted['id'])}/download`);
     expect(headers.get('content-disposition')).toBe('attachment; filename="a\\";b=c.pdf"');
     const long = await calls.sendUpload(shipment, [
       DOCUMENT_TYPE_PART,
-      { ...createFilePart(), type: 'x'.repeat(100_000) },
+      { ...createFormFilePart(), type: 'x'.repeat(100_000) },
     ]);
     expect(long.status).toBe(201);
   });
 
   it('is refused above 25 MiB, whether declared or found while it is received', async () => {
     const large = Buffer.concat([SMALL_PDF, Buffer.alloc(25 * 1_048_576)]);
-    const found = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFilePart(large)]);
+    const found = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFormFilePart(large)]);
     expect([found.status, codeOf(found), await calls.countObjects()]).toEqual([413, 'body_too_large', before]);
   });
 
@@ -332,12 +337,12 @@ describe('a document uploaded with its fields', () => {
 
   it('is one document per Idempotency-Key, whatever the order of its parts', async () => {
     const headers = { 'idempotency-key': randomUUID() };
-    const first = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFilePart()], headers);
-    const again = await calls.sendUpload(shipment, [createFilePart(), DOCUMENT_TYPE_PART], headers);
+    const first = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFormFilePart()], headers);
+    const again = await calls.sendUpload(shipment, [createFormFilePart(), DOCUMENT_TYPE_PART], headers);
     expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true']);
     const other = await calls.sendUpload(
       shipment,
-      [DOCUMENT_TYPE_PART, createFilePart(Buffer.from('another file'))],
+      [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('another file'))],
       headers,
     );
     expect([other.status, codeOf(other)]).toEqual([409, 'idempotency_key_reused']);
@@ -348,7 +353,7 @@ describe('a document uploaded with its fields', () => {
     const { shipments } = api.dependencies;
     const written = Promise.withResolvers<void>();
     const elsewhere = await api.gateway({
-      shipments: withOverrides(shipments, {
+      shipments: overrideOperations(shipments, {
         addDocument: async (command) => {
           await shipments.addDocument(command);
           written.resolve();
@@ -357,7 +362,7 @@ describe('a document uploaded with its fields', () => {
       }),
     });
     const headers = { 'idempotency-key': randomUUID(), 'content-type': 'multipart/form-data; boundary=b' };
-    const raw = new Uint8Array(encodeForm([DOCUMENT_TYPE_PART, createFilePart()]));
+    const raw = new Uint8Array(encodeMultipartForm([DOCUMENT_TYPE_PART, createFormFilePart()]));
     const lost = await elsewhere('POST', `/v1/shipments/${shipment}/documents`, { key: calls.key, headers, raw });
     expect([lost.status, codeOf(lost)]).toEqual([503, 'unavailable']);
     await written.promise;
@@ -369,16 +374,16 @@ describe('a document uploaded with its fields', () => {
 
   it('is removed if the command was refused because a queue is full', async () => {
     const addDocument = () => Promise.reject(new Busy('shipments', 'too many commands are queued'));
-    const elsewhere = await api.gateway({ shipments: withOverrides(api.dependencies.shipments, { addDocument }) });
+    const elsewhere = await api.gateway({ shipments: overrideOperations(api.dependencies.shipments, { addDocument }) });
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
-    const raw = new Uint8Array(encodeForm([DOCUMENT_TYPE_PART, createFilePart()]));
+    const raw = new Uint8Array(encodeMultipartForm([DOCUMENT_TYPE_PART, createFormFilePart()]));
     const busy = await elsewhere('POST', `/v1/shipments/${shipment}/documents`, { key: calls.key, headers, raw });
     expect([busy.status, codeOf(busy)]).toEqual([503, 'busy']);
     await eventually(async () => expect(await calls.countObjects()).toBe(before));
   });
 
   it('checks If-Match against the shipment', async () => {
-    const stale = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFilePart()], { 'if-match': '"999"' });
+    const stale = await calls.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFormFilePart()], { 'if-match': '"999"' });
     expect([stale.status, await calls.countObjects()]).toEqual([412, before]);
   });
 });

@@ -10,14 +10,14 @@ import {
   API_KEY_PERMISSIONS,
   WARNING_CODES,
   createEventSamples,
-  createSandboxData,
+  createSandboxEventData,
 } from '@tracking/contracts';
 import type { EventEnvelope, JsonObject, KeyOwner } from '@tracking/contracts';
 import { getCurrentRequest } from '@tracking/http';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import { Busy, Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { resolvePaths } from './described-responses.ts';
+import { resolveDescribedPaths } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -705,7 +705,7 @@ describe('documentation', () => {
       const { created_at, data, ...envelope } = JSON.parse(plain(payload)) as EventEnvelope;
       expect(envelope).toMatchObject({ type, api_version: API_VERSIONS.at(-1) });
       const addresses = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
-      expect(data).toEqual(createSandboxData(type, createEventSamples(created_at, addresses)));
+      expect(data).toEqual(createSandboxEventData(type, createEventSamples(created_at, addresses)));
     }
   });
 
@@ -726,7 +726,7 @@ describe('documentation', () => {
     const { body } = await api.call('GET', '/openapi.json');
     expect(body['openapi']).toBe('3.1.0');
     expect(body['servers']).toEqual([{ url: 'https://api.example' }]);
-    const paths = resolvePaths<OpenApiOperation>(body);
+    const paths = resolveDescribedPaths<OpenApiOperation>(body);
     expect(body['security']).toEqual([{ bearer: [] }, { session: [] }]);
     for (const [method, path, permission] of ROUTES) {
       const operation = paths[templateOf(path)]?.[method.toLowerCase()];

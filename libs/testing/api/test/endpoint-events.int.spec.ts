@@ -4,7 +4,7 @@ import type { EventEnvelope, JsonObject } from '@tracking/contracts';
 import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { expectDescribedEvent } from './described-responses.ts';
+import { expectEventMatchesDescription } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -62,12 +62,12 @@ describe('a sandbox event', () => {
     for (const type of EVENT_TYPES) {
       expect((await post(endpoint, 'test', { type })).status).toBe(202);
       const event = await sandboxEvent(type);
-      expectDescribedEvent(type, event);
+      expectEventMatchesDescription(type, event);
       expect(event).toMatchObject({ type, environment: 'live', workspace_id: await api.workspace() });
       // A body with an unknown field or a missing one does not match the description.
-      expect(() => expectDescribedEvent(type, { ...event, data: { ...event.data, more: 1 } })).toThrow('more');
+      expect(() => expectEventMatchesDescription(type, { ...event, data: { ...event.data, more: 1 } })).toThrow('more');
       const { data: _data, ...without } = event;
-      expect(() => expectDescribedEvent(type, without)).toThrow('data');
+      expect(() => expectEventMatchesDescription(type, without)).toThrow('data');
     }
   });
 });
@@ -101,7 +101,7 @@ describe('an event of an endpoint', () => {
       return event as EventEnvelope;
     });
     for (const event of [dead, failed]) {
-      expectDescribedEvent(event.type, event);
+      expectEventMatchesDescription(event.type, event);
       await post(listener, 'test', { type: event.type });
       const { sandbox: _sandbox, ...invented } = await sandboxEvent(event.type);
       expect(shapeOf(invented)).toEqual(shapeOf(event));

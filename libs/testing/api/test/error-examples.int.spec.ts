@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ERROR_CODES, type ErrorBody, FIELD_ERROR_CODES, type FieldError, WARNING_CODES } from '@tracking/contracts';
-import { hideIds, readExample } from './documented-examples.ts';
+import { replaceIdsWithPlaceholders, readExample } from './documented-examples.ts';
 import { type Api, type ApiCall, startApi } from './start-api.ts';
 
 type Call = readonly [method: string, path: string, options?: ApiCall];
@@ -117,8 +117,8 @@ describe('the examples of /docs/errors', () => {
     const [method, path, options] = (await PROVOKED[code]?.()) ?? ['', ''];
     const { body, status } = await call(method, path, options);
     const shown = readExample(page, code) as unknown as Example;
-    expect(hideIds({ ...shown.error, request_id: 'req_x' })).toEqual(
-      hideIds({ ...(body as unknown as Example).error, request_id: 'req_x' }),
+    expect(replaceIdsWithPlaceholders({ ...shown.error, request_id: 'req_x' })).toEqual(
+      replaceIdsWithPlaceholders({ ...(body as unknown as Example).error, request_id: 'req_x' }),
     );
     expect(page).toContain(`<code>${code}</code></a> <small>${status}</small>`);
   });

@@ -4,7 +4,7 @@ import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { EventStreamSettings } from '@tracking/shipments-http';
 import { eventually } from '@tracking/testing';
 import { Unavailable } from '@tracking/ports';
-import { resolvePaths } from './described-responses.ts';
+import { resolveDescribedPaths } from './described-responses.ts';
 import { EventStreamReader, type StreamRequest } from './event-stream-reader.ts';
 import { type Api, type StartOptions, startApi } from './start-api.ts';
 
@@ -147,7 +147,7 @@ describe('GET /v1/events/stream', () => {
 
   it('matches its description, including errors', async () => {
     const { body } = await api.call('GET', '/openapi.json');
-    const paths = resolvePaths<{ parameters: object[]; responses: object }>(body);
+    const paths = resolveDescribedPaths<{ parameters: object[]; responses: object }>(body);
     const { parameters, responses } = paths['/v1/events/stream']?.['get'] ?? { parameters: [], responses: {} };
     const contents = Object.entries(responses).map(([status, { content }]) => [status, ...Object.keys(content)]);
     expect(contents[0]).toEqual(['200', 'text/event-stream']);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tracking/contracts';
 import { createAdministrationApi } from '@tracking/administration';
-import { type Api, createCaller, startApi, withOverrides } from './start-api.ts';
+import { type Api, createCheckedCaller, startApi, overrideOperations } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   api = await startApi({
     settings: { readYourWritesWaitMs: 10 },
     override: ({ readModels }) => ({
-      readModels: withOverrides(readModels, {
+      readModels: overrideOperations(readModels, {
         progress: {
           ...readModels.progress,
           reached: async (model, position, timeoutMs) =>
@@ -190,7 +190,7 @@ describe('GET /administration/published_events', () => {
       logger,
     });
     await app.listen(0, '127.0.0.1');
-    const call = createCaller(await app.getUrl());
+    const call = createCheckedCaller(await app.getUrl());
     operator = (query) => call('GET', `/administration/published_events?${query}`);
     stop = () => app.close();
   });

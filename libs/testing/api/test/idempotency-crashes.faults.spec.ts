@@ -3,10 +3,17 @@ import type { JsonObject } from '@tracking/contracts';
 import { eventually, itInSoak, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { DocumentCalls, SMALL_PDF, DOCUMENT_TYPE_PART, createFilePart, encodeForm, sha256 } from './document-calls.ts';
+import {
+  DocumentCalls,
+  SMALL_PDF,
+  DOCUMENT_TYPE_PART,
+  createFormFilePart,
+  encodeMultipartForm,
+  sha256,
+} from './document-calls.ts';
 import type { FormPart } from './document-calls.ts';
 import { CrashingGateway } from './crashing-gateway.ts';
-import { startApi, withOverrides } from './start-api.ts';
+import { startApi, overrideOperations } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
@@ -20,7 +27,9 @@ beforeAll(async () => {
     settings: { trustedProxies: ['127.0.0.1'] },
     // The quota is disabled, because the tests verify more endpoints of one host than a minute allows.
     override: ({ quota }) => ({
-      quota: withOverrides(quota, { take: (name, limit) => quota.take(`${name} ${randomUUID()}`, limit) }),
+      quota: overrideOperations(quota, {
+        takeRequest: (name, limit) => quota.takeRequest(`${name} ${randomUUID()}`, limit),
+      }),
     }),
   });
   receiver = await startClientReceiver();
@@ -90,7 +99,7 @@ const newDocument = async () =>
 const bodyOf = (body: JsonObject | readonly FormPart[] | undefined) =>
   Array.isArray(body)
     ? {
-        raw: new Uint8Array(encodeForm(body as readonly FormPart[])),
+        raw: new Uint8Array(encodeMultipartForm(body as readonly FormPart[])),
         type: { 'content-type': 'multipart/form-data; boundary=b' },
       }
     : { json: body, type: {} };
@@ -288,8 +297,8 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     const shipment = await newShipment();
     return {
       path: `/v1/shipments/${shipment}/documents`,
-      form: [DOCUMENT_TYPE_PART, createFilePart()],
-      other: [DOCUMENT_TYPE_PART, createFilePart(Buffer.from('other bytes'), 'other.txt')],
+      form: [DOCUMENT_TYPE_PART, createFormFilePart()],
+      other: [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.from('other bytes'), 'other.txt')],
       effect: async ({ body }) => (await documentsOf(shipment)).map(({ id }) => id === body['id']),
       expected: [true],
     };
@@ -620,7 +629,7 @@ describe('an attempt that was taken for dead', () => {
     const { shipments } = api.dependencies;
     const call = await api.gateway({
       idempotency: await api.claims(options),
-      shipments: withOverrides(shipments, {
+      shipments: overrideOperations(shipments, {
         upsertShipment: async (command) => {
           begun.resolve();
           await released.promise;

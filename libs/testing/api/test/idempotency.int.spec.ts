@@ -7,7 +7,7 @@ import { CLAIMS_COLLECTION } from '@tracking/http';
 import type { IdempotencyClaim, IdempotencyClaims } from '@tracking/http';
 import { Busy, Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { startApi, withOverrides } from './start-api.ts';
+import { startApi, overrideOperations } from './start-api.ts';
 import type { Api, ApiCall } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
@@ -265,7 +265,7 @@ describe('a POST with an Idempotency-Key', () => {
     const begun = Promise.withResolvers<void>();
     const { shipments } = api.dependencies;
     const by = await api.gateway({
-      shipments: withOverrides(shipments, {
+      shipments: overrideOperations(shipments, {
         upsertShipment: async (command) => {
           begun.resolve();
           await held.promise;
@@ -291,7 +291,7 @@ describe('a POST with an Idempotency-Key', () => {
     const ids: string[] = [];
     const times = new Set<string>();
     const by = await api.gateway({
-      shipments: withOverrides(shipments, {
+      shipments: overrideOperations(shipments, {
         upsertShipment: async (command) => {
           ids.push(command.id);
           times.add(command.at);
@@ -317,7 +317,7 @@ describe('a POST with an Idempotency-Key', () => {
     const { shipments } = api.dependencies;
     const commands: { readonly id: string; readonly at: string }[] = [];
     const by = await api.gateway({
-      shipments: withOverrides(shipments, {
+      shipments: overrideOperations(shipments, {
         upsertShipment: async (command) => {
           commands.push(command);
           if (commands.length === 1) throw new Busy('shipments', 'too much to do');
@@ -389,7 +389,7 @@ describe('a POST with an Idempotency-Key', () => {
     const claims = await api.claims();
     const by = await api.gateway({
       idempotency: claims,
-      shipments: withOverrides(shipments, {
+      shipments: overrideOperations(shipments, {
         upsertShipment: async (command) => {
           begun.resolve();
           await held.promise;
@@ -435,7 +435,7 @@ describe('a POST with an Idempotency-Key', () => {
     const sweeper = await api.claims({ clock, leases: new InProcessLeases(1) });
     await eventually(async () => expect(await stored.find(old)).toEqual([]));
     // To it, every key of this API is a day old.
-    await sweeper.close();
+    await sweeper.closeIdempotencyClaims();
   });
 
   it('stores nothing in plain text', async () => {

@@ -2,7 +2,7 @@ import { ACCESS_BY_OPERATION } from '@tracking/http';
 import { createPropertyOptions } from '@tracking/testing';
 import fc from 'fast-check';
 import { FuzzedApi } from './fuzz/fuzzed-api.ts';
-import { generateRequests } from './fuzz/requests.ts';
+import { generateOperationRequests } from './fuzz/requests.ts';
 
 /** Number of generated requests for each operation. The smaller number applies to the first run of a contributor. */
 const [ROUNDS, FEW_ROUNDS] = [150, 6];
@@ -11,9 +11,9 @@ const PATIENCE_MS = 600_000;
 
 let api: FuzzedApi;
 beforeAll(async () => {
-  api = await FuzzedApi.start();
+  api = await FuzzedApi.startFuzzedApi();
 });
-afterAll(() => api.close());
+afterAll(() => api.closeFuzzedApi());
 
 it('is of every operation of the description', () => {
   expect([...api.description.operations.keys()].sort()).toEqual(Object.keys(ACCESS_BY_OPERATION).sort());
@@ -33,7 +33,7 @@ describe('whatever is asked, the answer is as described, and what is refused wri
     '%s',
     async (id) => {
       const operation = api.description.findOperation(id);
-      const requests = generateRequests(operation, api.values);
+      const requests = generateOperationRequests(operation, api.values);
       const property = fc.asyncProperty(requests, (drawn) => api.sendAndCheck(operation, drawn));
       await fc.assert(property, createPropertyOptions(ROUNDS, FEW_ROUNDS));
     },

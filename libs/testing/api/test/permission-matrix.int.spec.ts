@@ -6,7 +6,7 @@ import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { StartedSession, IdentityCommand, KeyAccess } from '@tracking/identity';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { resolvePaths } from './described-responses.ts';
+import { resolveDescribedPaths } from './described-responses.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
@@ -325,7 +325,7 @@ beforeAll(async () => {
   );
   endedCredentials = await endCredentials();
   things = { live: await thingsIn('live'), test: await thingsIn('test') };
-  const paths = resolvePaths<Described>((await api.call('GET', '/openapi.json')).body);
+  const paths = resolveDescribedPaths<Described>((await api.call('GET', '/openapi.json')).body);
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, { operationId, parameters = [] }] of Object.entries(methods)) {
       const isConditional = parameters.some(({ name }) => name === 'If-Match');

@@ -1,6 +1,6 @@
 import { TokenSealer } from '@tracking/http';
 import { type Position, Unavailable } from '@tracking/ports';
-import { type Api, startApi, withOverrides } from './start-api.ts';
+import { type Api, startApi, overrideOperations } from './start-api.ts';
 
 const SECRET = Buffer.alloc(32, 7);
 const token = (position: Position): string =>
@@ -118,7 +118,7 @@ describe('while a process takes over projections from another', () => {
       project: false,
       settings: { readYourWritesWaitMs: 5_000 },
       override: ({ readModels }) => ({
-        readModels: withOverrides(readModels, {
+        readModels: overrideOperations(readModels, {
           progress: {
             ...readModels.progress,
             reached: (_model, _position, timeoutMs) => {
@@ -182,7 +182,7 @@ describe('while a process takes over projections from another', () => {
       project: false,
       settings: { readYourWritesWaitMs: 5_000 },
       override: ({ readModels }) => ({
-        readModels: withOverrides(readModels, {
+        readModels: overrideOperations(readModels, {
           progress: {
             ...readModels.progress,
             reached: () => Promise.resolve(false),
@@ -240,7 +240,7 @@ describe('with projections that run', () => {
   it('is never older by id than the token, whatever the read model shows', async () => {
     const stale = await startApi({
       override: ({ readModels }) => ({
-        readModels: withOverrides(readModels, {
+        readModels: overrideOperations(readModels, {
           progress: { ...readModels.progress, reached: () => Promise.resolve(false) },
         }),
       }),

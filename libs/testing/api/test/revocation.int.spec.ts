@@ -3,7 +3,7 @@ import type { KeyOwner, User } from '@tracking/contracts';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
 import type { IdentityCommand } from '@tracking/identity';
 import { Unavailable } from '@tracking/ports';
-import { openAnotherReplica } from './another-replica.ts';
+import { openAnotherGateway } from './another-replica.ts';
 import type { Replica } from './another-replica.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
@@ -16,7 +16,7 @@ let there: Replica;
 
 beforeAll(async () => {
   here = await startApi();
-  there = await openAnotherReplica(here);
+  there = await openAnotherGateway(here);
 });
 afterEach(() => there.open());
 afterAll(async () => {

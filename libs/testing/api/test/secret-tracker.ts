@@ -71,7 +71,7 @@ export function extractSecret({ body, headers }: ApiResponse): string {
 }
 
 /** Reads all files of a folder, as one text. */
-export async function readFolder(folder: string): Promise<string> {
+export async function readFilesAsText(folder: string): Promise<string> {
   const files = await readdir(folder, { recursive: true, withFileTypes: true });
   const contents = files
     .filter((file) => file.isFile())

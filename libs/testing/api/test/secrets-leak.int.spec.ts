@@ -7,8 +7,8 @@ import { createEventOperations } from '@tracking/shipments';
 import { hostileReceivers } from '@tracking/testing';
 import { startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { SecretTracker, readFolder, extractSecret } from './secret-tracker.ts';
-import { PUBLIC_ADDRESSES, createCaller, startApi } from './start-api.ts';
+import { SecretTracker, readFilesAsText, extractSecret } from './secret-tracker.ts';
+import { PUBLIC_ADDRESSES, createCheckedCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 
 const KIM = { email: 'kim@example.com', password: 'of the operator, 4713' };
@@ -149,7 +149,7 @@ async function operatorsMakeUsers(): Promise<void> {
     logger,
   });
   await administration.listen(0, '127.0.0.1');
-  const operate = kept.wrapCall(createCaller(await administration.getUrl()));
+  const operate = kept.wrapCall(createCheckedCaller(await administration.getUrl()));
   const users = '/administration/users';
   const { email, password } = KIM;
   kept.trackSecret('a password that an operator sets', password);
@@ -236,7 +236,7 @@ async function storesFail(): Promise<void> {
     let isFailing = false;
     const documentStore = failing(api.storage.documentStore, (given) => (isFailing ? failure(given) : undefined));
     const { clock, logger } = api.dependencies;
-    const identity = await Identity.open({ documentStore, clock, logger, secret: new Uint8Array(32) });
+    const identity = await Identity.openIdentity({ documentStore, clock, logger, secret: new Uint8Array(32) });
     const idempotency = await api.claims({ documentStore });
     const call = await api.gateway({ identity, authenticateKey: (key) => identity.authenticateKey(key) });
     const retried = await api.gateway({ idempotency });
@@ -252,7 +252,7 @@ async function storesFail(): Promise<void> {
     ];
     expect(answers.map(({ status }) => status >= 500)).toEqual(answers.map(() => true));
     for (const { text } of answers) expect(kept.findSecrets(text)).toEqual([]);
-    await identity.close();
+    await identity.closeIdentity();
   }
 }
 
@@ -321,7 +321,7 @@ it('no event contains a secret, whether stored, exported or delivered', async ()
 });
 
 it('no file contains a secret in plain text', async () => {
-  const bytes = await readFolder(api.dataDir);
+  const bytes = await readFilesAsText(api.dataDir);
   expect(bytes).toContain('S-1');
   expect(kept.findSecrets(bytes)).toEqual([]);
 });

@@ -10,7 +10,7 @@ import { type ClientReceiver, createEnabledEndpoint, startClientReceiver } from 
 import type { ApiResponse } from './described-responses.ts';
 import { DocumentCalls, sendRawRequest, SMALL_PDF } from './document-calls.ts';
 import { expectDocumentedError } from './documented-examples.ts';
-import { type Api, type ApiCall, startApi, withOverrides } from './start-api.ts';
+import { type Api, type ApiCall, startApi, overrideOperations } from './start-api.ts';
 
 type Refusal = Pick<ApiResponse, 'status' | 'body'>;
 
@@ -47,7 +47,7 @@ async function callFailing(error: Error, part: 'authenticateKey' | 'upsertShipme
   const failing =
     part === 'authenticateKey'
       ? { authenticateKey: fail }
-      : { shipments: withOverrides(shipments, { upsertShipment: fail }) };
+      : { shipments: overrideOperations(shipments, { upsertShipment: fail }) };
   const call = await api.gateway(failing);
   return call('POST', '/v1/shipments', { key: admin, json: { external_id: 'PO-1' } });
 }
@@ -124,7 +124,7 @@ const ERRORS: Readonly<Record<string, () => Promise<Refusal>>> = {
     const { shipments } = api.dependencies;
     const call = await api.gateway({
       idempotency: await api.claims({ takeOverAfterMs: 15_000 }),
-      shipments: withOverrides(shipments, {
+      shipments: overrideOperations(shipments, {
         upsertShipment: async (command) => {
           begun.resolve();
           await held.promise;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@tracking/contracts';
-import { type Api, startApi, withOverrides } from './start-api.ts';
+import { type Api, startApi, overrideOperations } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
@@ -144,10 +144,10 @@ describe('POST /v1/shipments', () => {
     let shown = '';
     const patient = await startApi({
       override: ({ readModels, readModels: { queries, progress } }) => ({
-        readModels: withOverrides(readModels, {
+        readModels: overrideOperations(readModels, {
           queries: {
             ...queries,
-            shipments: withOverrides(queries.shipments, {
+            shipments: overrideOperations(queries.shipments, {
               findPossibleDuplicates: async (...args) => {
                 const found = await queries.shipments.findPossibleDuplicates(...args);
                 const rows = await Promise.all(found.map(({ id }) => queries.shipments.getShipment(args[0], id)));

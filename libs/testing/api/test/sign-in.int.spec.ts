@@ -454,7 +454,7 @@ describe('a thousand wrong passwords', () => {
     let hashes = 0;
     const { user, cookie } = await signedIn();
     // The same store, with hashes that are counted.
-    const counted = await Identity.open({
+    const counted = await Identity.openIdentity({
       ...api.identityOptions,
       passwords: {
         cost: { memory: 8, passes: 1, parallelism: 1 },
@@ -495,7 +495,7 @@ describe('a thousand wrong passwords', () => {
     expect(most).toBe(1);
     expect((await flooded.call('GET', '/v1/session', { headers: cookie })).status).toBe(200);
     await flooded.stop();
-    await counted.close();
+    await counted.closeIdentity();
   });
 });
 
@@ -503,7 +503,7 @@ describe('sign-ins of nobody', () => {
   /** A gateway whose hashes wait until they are released. */
   async function heldGateway() {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const identity = await Identity.open({
+    const identity = await Identity.openIdentity({
       ...api.identityOptions,
       passwords: {
         cost: { memory: 8, passes: 1, parallelism: 1 },
@@ -539,7 +539,7 @@ describe('sign-ins of nobody', () => {
     };
     const stop = async () => {
       await gateway.stop();
-      await identity.close();
+      await identity.closeIdentity();
     };
     const hasBegun = (count: number) => eventually(() => expect(begun).toBe(count));
     return { post, attack, hasBegun, release, stop };

@@ -71,7 +71,7 @@ export async function startApi(options: StartOptions = {}) {
     // The lowest cost that argon2 accepts keeps the tests fast.
     passwords: { cost: { memory: 8, passes: 1, parallelism: 1 } },
   };
-  const identity = await Identity.open(identityOptions);
+  const identity = await Identity.openIdentity(identityOptions);
   const places = await loadPlaces();
   const project = options.project ?? true;
   const readModels = await ReadModels.start({ eventStore, documentStore, leases, logger, metrics, clock, project });
@@ -103,10 +103,10 @@ export async function startApi(options: StartOptions = {}) {
     takeOverAfterMs: 0,
     responseCipher: createResponseCipher,
   };
-  const idempotency = await IdempotencyClaims.open(claiming);
+  const idempotency = await IdempotencyClaims.openIdempotencyClaims(claiming);
   /** Functions that close resources of single tests, called in reverse order. */
-  const opened: (() => Promise<unknown>)[] = [() => idempotency.close()];
-  const storageQuota = await StorageQuota.open({
+  const opened: (() => Promise<unknown>)[] = [() => idempotency.closeIdempotencyClaims()];
+  const storageQuota = await StorageQuota.openStorageQuota({
     documentStore,
     storageBytes: (workspaceId) => readModels.queries.documents.sumStorageBytes(workspaceId),
     isCounted: (position, timeoutMs) => readModels.progress.reached('documents', position, timeoutMs),
@@ -115,7 +115,7 @@ export async function startApi(options: StartOptions = {}) {
     logger,
     isSoleProcess: true,
   });
-  const workspaceSettings = await SettingsOfWorkspaces.open({ documentStore });
+  const workspaceSettings = await SettingsOfWorkspaces.openWorkspaceSettings({ documentStore });
   const dependencies = {
     shipments: new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics }),
     readModels,
@@ -124,7 +124,7 @@ export async function startApi(options: StartOptions = {}) {
     head: () => eventStore.head(),
     quota,
     idempotency,
-    objects: await FileObjectStore.open(join(dataDir, 'objects'), options.disk),
+    objects: await FileObjectStore.openFileObjectStore(join(dataDir, 'objects'), options.disk),
     storageQuota,
     places,
     clock,
@@ -167,7 +167,7 @@ export async function startApi(options: StartOptions = {}) {
   return {
     url,
     server: app.getHttpServer() as Server,
-    call: createCaller(url),
+    call: createCheckedCaller(url),
     /** Makes a call without a connection, for large numbers of calls. */
     inject: (request: InjectOptions) => app.inject(request),
     identity,
@@ -182,8 +182,8 @@ export async function startApi(options: StartOptions = {}) {
     dataDir,
     /** Opens the idempotency claims like another process of this API. */
     claims: async (differing: Partial<IdempotencyOptions> = {}) => {
-      const claims = await IdempotencyClaims.open({ ...claiming, ...differing });
-      opened.push(() => claims.close());
+      const claims = await IdempotencyClaims.openIdempotencyClaims({ ...claiming, ...differing });
+      opened.push(() => claims.closeIdempotencyClaims());
       return claims;
     },
     /** Starts another gateway that uses the same databases and broker. */
@@ -191,7 +191,7 @@ export async function startApi(options: StartOptions = {}) {
       const gateway = await createHttpApi({ ...dependencies, ...differing }, TESTED_FEATURES);
       opened.push(() => gateway.close());
       await gateway.listen(0, '127.0.0.1');
-      return createCaller(await gateway.getUrl());
+      return createCheckedCaller(await gateway.getUrl());
     },
     /** Publishes the given events to webhooks, as if they were stored after the current head of the log. */
     publish: async (...published: readonly PublishedEvent[]) => {
@@ -207,9 +207,9 @@ export async function startApi(options: StartOptions = {}) {
       await app.close();
       for (const close of opened.reverse()) await close();
       await webhooks.stop();
-      await outbound.close();
+      await outbound.closeReceivers();
       await readModels.stop();
-      await identity.close();
+      await identity.closeIdentity();
       await engine.close();
       await rm(dataDir, { recursive: true, force: true });
     },
@@ -218,7 +218,7 @@ export async function startApi(options: StartOptions = {}) {
 export type Api = Awaited<ReturnType<typeof startApi>>;
 
 /** Returns a function that calls the server at the URL and checks that every response is described. */
-export function createCaller(url: string) {
+export function createCheckedCaller(url: string) {
   return async (
     method: string,
     path: string,
@@ -259,6 +259,6 @@ function createCountingMetrics(counts: Map<string, number>): Metrics {
 }
 
 /** Returns a service with some operations replaced. */
-export function withOverrides<T extends object>(service: T, operations: Partial<T>): T {
+export function overrideOperations<T extends object>(service: T, operations: Partial<T>): T {
   return Object.assign(Object.create(service) as T, operations);
 }

@@ -1,8 +1,14 @@
 import type { ErrorBody, JsonObject } from '@tracking/contracts';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ApiResponse } from './described-responses.ts';
-import { DOCUMENT_TYPE_PART, DocumentCalls, SMALL_PDF, encodeForm, createFilePart } from './document-calls.ts';
-import { expectDocumentedError, hideIds, readExample } from './documented-examples.ts';
+import {
+  DOCUMENT_TYPE_PART,
+  DocumentCalls,
+  SMALL_PDF,
+  encodeMultipartForm,
+  createFormFilePart,
+} from './document-calls.ts';
+import { expectDocumentedError, replaceIdsWithPlaceholders, readExample } from './documented-examples.ts';
 import { type Api, type ApiCall, startApi } from './start-api.ts';
 
 const OTHER_PDF = Buffer.from(String(SMALL_PDF).replace('1.7', '1.4'));
@@ -61,11 +67,14 @@ const ERRORS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
   unsupported_document_type: () =>
     documents.sendUpload(shipment.slice(14), [
       DOCUMENT_TYPE_PART,
-      createFilePart(Buffer.from('<!doctype html><html></html>')),
+      createFormFilePart(Buffer.from('<!doctype html><html></html>')),
     ]),
-  empty_file: () => documents.sendUpload(shipment.slice(14), [DOCUMENT_TYPE_PART, createFilePart(Buffer.alloc(0))]),
+  empty_file: () => documents.sendUpload(shipment.slice(14), [DOCUMENT_TYPE_PART, createFormFilePart(Buffer.alloc(0))]),
   malformed_multipart: () =>
-    documents.sendUpload(shipment.slice(14), encodeForm([DOCUMENT_TYPE_PART, createFilePart()]).subarray(0, -6)),
+    documents.sendUpload(
+      shipment.slice(14),
+      encodeMultipartForm([DOCUMENT_TYPE_PART, createFormFilePart()]).subarray(0, -6),
+    ),
   range_not_satisfiable: async () =>
     documents.getResource(`${await uploaded()}/download`, { range: `bytes=${SMALL_PDF.length}-` }),
   document_not_pending: async () => {
@@ -82,7 +91,7 @@ const ERRORS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
   },
   document_replaced: async () => {
     const replaces = { name: 'replaces_document_id', content: (await uploaded()).slice(14) };
-    const parts = [DOCUMENT_TYPE_PART, replaces, createFilePart()];
+    const parts = [DOCUMENT_TYPE_PART, replaces, createFormFilePart()];
     await documents.sendUpload(shipment.slice(14), parts);
     return documents.sendUpload(shipment.slice(14), parts);
   },
@@ -150,13 +159,13 @@ const FIELDS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
     documents.sendUpload(shipment.slice(14), [
       DOCUMENT_TYPE_PART,
       { name: 'replaces_document_id', content: `doc_${'a'.repeat(52)}` },
-      createFilePart(),
+      createFormFilePart(),
     ]),
 };
 
 it.each(Object.keys(FIELDS))('the example of the field error %s is one of a real response', async (code) => {
   const { details } = errorOf((await FIELDS[code]?.()) as ApiResponse);
-  expect(hideIds(details)).toEqual([hideIds(readExample(page, `field-${code}`))]);
+  expect(replaceIdsWithPlaceholders(details)).toEqual([replaceIdsWithPlaceholders(readExample(page, `field-${code}`))]);
 });
 
 const SHIPMENT = { mode: 'ocean', container_numbers: ['CSQU3054383'] };
@@ -207,7 +216,9 @@ const WARNINGS: Readonly<Record<string, () => Promise<ApiResponse>>> = {
 it.each(Object.keys(WARNINGS))('the example of the warning %s is one of a real response', async (code) => {
   const { body } = (await WARNINGS[code]?.()) as ApiResponse;
   const warnings = (body['warnings'] as JsonObject[]).filter((warning) => warning['code'] === code);
-  expect(hideIds(warnings)).toEqual([hideIds(readExample(page, `warning-${code}`))]);
+  expect(replaceIdsWithPlaceholders(warnings)).toEqual([
+    replaceIdsWithPlaceholders(readExample(page, `warning-${code}`)),
+  ]);
 });
 
 it('the description of the API has the same examples of errors', async () => {

@@ -6,8 +6,8 @@ import { eventually } from '@tracking/testing';
 import type { ApiResponse } from './described-responses.ts';
 import {
   DocumentCalls,
-  encodeForm,
-  createFilePart,
+  encodeMultipartForm,
+  createFormFilePart,
   SMALL_PDF,
   sendRawRequest,
   DOCUMENT_TYPE_PART,
@@ -89,7 +89,7 @@ describe('storage quota of a workspace', () => {
 
   it('refuses a large form before it is received', async () => {
     const head = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${live.key}\r\nContent-Type: multipart/form-data; boundary=b\r\n`;
-    const form = encodeForm([DOCUMENT_TYPE_PART, createFilePart()]).subarray(0, 120);
+    const form = encodeMultipartForm([DOCUMENT_TYPE_PART, createFormFilePart()]).subarray(0, 120);
     const text = await sendRawRequest(api, `${head}Content-Length: 20000000\r\n\r\n${form.toString()}`);
     expect(text).toContain('413 Payload Too Large');
     expect(text).toContain('storage_quota_exceeded');
@@ -97,7 +97,7 @@ describe('storage quota of a workspace', () => {
 
   it('accepts a form without Content-Length if its file fits, and refuses it otherwise', async () => {
     const head = `POST /v1/shipments/${shipment}/documents HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${live.key}\r\nContent-Type: multipart/form-data; boundary=b\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    const form = encodeForm([DOCUMENT_TYPE_PART, createFilePart()]);
+    const form = encodeMultipartForm([DOCUMENT_TYPE_PART, createFormFilePart()]);
     const request = `${head}${form.length.toString(16)}\r\n${form.toString()}\r\n0\r\n\r\n`;
     for (let n = 0; n < MAX_FILES; n += 1) expect(await sendRawRequest(api, request)).toContain('201 Created');
     expect(await sendRawRequest(api, request)).toContain('storage_quota_exceeded');
@@ -137,7 +137,7 @@ describe('reserve of the disk', () => {
     const stored: string[] = [];
     let refused: ApiResponse | undefined;
     while (refused === undefined) {
-      const answer = await attacker.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFilePart(FILE)]);
+      const answer = await attacker.sendUpload(shipment, [DOCUMENT_TYPE_PART, createFormFilePart(FILE)]);
       if (answer.status === 201) stored.push(String(answer.body['id']));
       else refused = answer;
     }

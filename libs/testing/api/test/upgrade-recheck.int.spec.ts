@@ -55,7 +55,7 @@ async function importEvents(): Promise<readonly string[]> {
 async function startProcess(parts: Partial<RecheckJobDependencies> = {}) {
   const { eventStore, documentStore } = api.storage;
   const { shipments, readModels, clock, logger } = api.dependencies;
-  const settings = await SettingsOfWorkspaces.open({ documentStore });
+  const settings = await SettingsOfWorkspaces.openWorkspaceSettings({ documentStore });
   const readModelsReached = (position: string, timeoutMs: number) =>
     readModels.progress.reached('deadlines', position, timeoutMs);
   const checked: string[] = [];

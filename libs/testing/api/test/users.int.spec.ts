@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createAdministrationApi } from '@tracking/administration';
 import type { Environment } from '@tracking/contracts';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
-import { createCaller, startApi } from './start-api.ts';
+import { createCheckedCaller, startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
@@ -12,7 +12,7 @@ const NO_LINK = 'x'.repeat(43);
 
 let api: Api;
 let admin: string;
-let operator: ReturnType<typeof createCaller>;
+let operator: ReturnType<typeof createCheckedCaller>;
 let closeAdministration: () => Promise<void>;
 beforeAll(async () => {
   api = await startApi();
@@ -26,7 +26,7 @@ beforeAll(async () => {
     logger,
   });
   await administration.listen(0, '127.0.0.1');
-  operator = createCaller(await administration.getUrl());
+  operator = createCheckedCaller(await administration.getUrl());
   closeAdministration = () => administration.close();
 });
 afterAll(async () => {

@@ -6,7 +6,7 @@ import { Busy } from '@tracking/ports';
 import { eventually, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
-import { type Api, startApi, withOverrides } from './start-api.ts';
+import { type Api, startApi, overrideOperations } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
@@ -471,7 +471,7 @@ it('has an unknown outcome when a later step of a write finds a full queue', asy
   const { webhooks } = api.dependencies;
   const test = () =>
     Promise.reject(new Busy('document store', 'too many operations are waiting for the document store; retry later'));
-  const endpoints = withOverrides(webhooks.endpoints, { test });
+  const endpoints = overrideOperations(webhooks.endpoints, { test });
   const by = await api.gateway({ webhooks: { ...webhooks, endpoints } });
   const { body } = await create();
   const answer = await by('POST', `${ENDPOINTS}/${String(body['id'])}/test`, {
@@ -492,7 +492,7 @@ it.each(['enable', 'disable'])('%s is answered behind the writes that stand befo
     // As where the client's next request may come to another replica.
     settings: { writeResponseWaitMs: 60_000 },
     override: ({ readModels }) => ({
-      readModels: withOverrides(readModels, {
+      readModels: overrideOperations(readModels, {
         waitForAllReadModels: (position: string) => {
           waitedFor.push(position);
           return shown.promise;

@@ -22,7 +22,7 @@ import type { FaultSwitches } from './faults.ts';
 import {
   type AppendExpectedRevision,
   RequestRefusedError,
-  toIdentifier,
+  createStreamIdentifier,
   toLogPosition,
   toNewEvent,
 } from './records.ts';
@@ -38,7 +38,7 @@ interface IncomingAppend {
 /**
  * Handles the calls `Append` (one append for each call) and `BatchAppend` (any number of appends over one long call).
  */
-export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
+export function createAppendCallHandlers(streams: StreamStore, faults: FaultSwitches) {
   async function storeAppend({ stream, expected, proposed }: IncomingAppend): Promise<AppendResult> {
     const result = await streams.appendEvents(stream, expected, proposed.map(toNewEvent));
     faults.onAppendStored();
@@ -51,7 +51,7 @@ export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
       const options = request.getOptions();
       const message = request.getProposedMessage();
       if (options !== undefined)
-        incoming = beginAppend(options, options.hasRevision() ? options.getRevision() : undefined);
+        incoming = createIncomingAppend(options, options.hasRevision() ? options.getRevision() : undefined);
       if (message !== undefined) incoming?.proposed.push(message);
     });
     call.on('end', async () => {
@@ -77,7 +77,10 @@ export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
       const key = request.getCorrelationId()?.getString() ?? '';
       const options = request.getOptions();
       if (options !== undefined) {
-        pending.set(key, beginAppend(options, options.hasStreamPosition() ? options.getStreamPosition() : undefined));
+        pending.set(
+          key,
+          createIncomingAppend(options, options.hasStreamPosition() ? options.getStreamPosition() : undefined),
+        );
       }
       const incoming = pending.get(key);
       for (const message of request.getProposedMessagesList()) incoming?.proposed.push(message);
@@ -95,7 +98,7 @@ export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
   ): Promise<void> {
     const response = new streamsPb.BatchAppendResp()
       .setCorrelationId(request.getCorrelationId())
-      .setStreamIdentifier(toIdentifier(incoming.stream));
+      .setStreamIdentifier(createStreamIdentifier(incoming.stream));
     let answers = 1;
     try {
       const { revision, position } = await storeAppend(incoming);
@@ -115,7 +118,7 @@ export function appendCalls(streams: StreamStore, faults: FaultSwitches) {
   return { append, batchAppend };
 }
 
-function beginAppend(
+function createIncomingAppend(
   options: AppendReq.Options | BatchAppendReq.Options,
   revision: string | undefined,
 ): IncomingAppend {
@@ -155,7 +158,7 @@ function toConflictResponse(error: unknown): AppendResp {
 }
 
 /** Handles the calls `Delete` and `Tombstone`. */
-export function deleteCalls(streams: StreamStore, faults: FaultSwitches) {
+export function createDeleteCallHandlers(streams: StreamStore, faults: FaultSwitches) {
   async function deleteStream(options: DeleteReq.Options | TombstoneReq.Options | undefined, tombstone: boolean) {
     const stream = Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
     const revision = options?.hasRevision() ? options.getRevision() : undefined;

@@ -37,22 +37,22 @@ export class StandInCluster {
 
   private constructor(private readonly engine: EmbeddedEngine) {}
 
-  static async start(options: ClusterOptions): Promise<StandInCluster> {
+  static async startCluster(options: ClusterOptions): Promise<StandInCluster> {
     const { folder, ports, ...settings } = options;
-    const engine = await EmbeddedEngine.open({
+    const engine = await EmbeddedEngine.openEmbeddedEngine({
       dataDir: folder,
       logger: silentLogger,
       metrics: silentMetrics,
       limits: EVENT_STORE_LIMITS,
     });
-    const streams = await StreamStore.open(engine.eventStore);
+    const streams = await StreamStore.openStreamStore(engine.eventStore);
     const cluster = new StandInCluster(engine);
     for (const port of ports) {
       const { nodes } = cluster;
       nodes.push(new StandInNode({ port, streams, settings, cluster: { nodes, findLeader: () => cluster.leader } }));
     }
     [cluster.leader] = cluster.nodes;
-    for (const node of cluster.nodes) await node.start();
+    for (const node of cluster.nodes) await node.startStandInNode();
     return cluster;
   }
 
@@ -73,9 +73,9 @@ export class StandInCluster {
   }
 
   /** Stops like nodes that receive SIGTERM: subscriptions end with an error before the connections close. */
-  async stop(): Promise<void> {
+  async stopCluster(): Promise<void> {
     clearTimeout(this.election);
-    await Promise.all(this.nodes.map((node) => node.stop()));
+    await Promise.all(this.nodes.map((node) => node.stopStandInNode()));
     await this.engine.close();
   }
 

@@ -3,7 +3,12 @@ import statusPb from '@eventstore/db-client/generated/status_pb.js';
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
-import { type AppendExpectedRevision, type RefusalReason, RequestRefusedError, toIdentifier } from './records.ts';
+import {
+  type AppendExpectedRevision,
+  type RefusalReason,
+  RequestRefusedError,
+  createStreamIdentifier,
+} from './records.ts';
 
 /** Numbers that a node uses for expected revisions without a number. */
 const EXPECTED_REVISION_NUMBERS = { any: -2, no_stream: -1, stream_exists: -4 } as const;
@@ -44,20 +49,20 @@ export function toServiceError(error: unknown): Partial<ServiceError> {
 /** Returns the error as the response to one append of a batch call. */
 export function toAppendStatus(error: unknown) {
   const [name, details] =
-    error instanceof RequestRefusedError ? createErrorDetails(error.reason) : ['Timeout', new sharedPb.Timeout()];
+    error instanceof RequestRefusedError ? createRefusalDetails(error.reason) : ['Timeout', new sharedPb.Timeout()];
   const any = new anyPb.Any();
   any.pack(details.serializeBinary(), `event_store.client.${name}`);
   return new statusPb.Status().setMessage(String(error)).setDetails(any);
 }
 
-function createErrorDetails(
+function createRefusalDetails(
   reason: RefusalReason,
 ): readonly [name: string, message: { serializeBinary(): Uint8Array }] {
   switch (reason.kind) {
     case 'wrong_expected_version':
       return ['WrongExpectedVersion', createWrongVersionError(reason.expected, reason.current)];
     case 'stream_deleted':
-      return ['StreamDeleted', new sharedPb.StreamDeleted().setStreamIdentifier(toIdentifier(reason.stream))];
+      return ['StreamDeleted', new sharedPb.StreamDeleted().setStreamIdentifier(createStreamIdentifier(reason.stream))];
     case 'append_too_large':
       return ['MaximumAppendSizeExceeded', new sharedPb.MaximumAppendSizeExceeded().setMaxappendsize(reason.limit)];
     case 'consumer_too_slow':

@@ -56,7 +56,7 @@ export class EventStoreDbStandIn extends NodeProcess {
     /** File with the certificate of the authority; undefined for nodes without TLS. */
     private readonly caFile: string | undefined,
   ) {
-    super(process, createUrl(ports, caFile));
+    super(process, createConnectionUrl(ports, caFile));
   }
 
   /** Creates a stand-in without starting it. Its data is in a temporary folder. */
@@ -76,7 +76,7 @@ export class EventStoreDbStandIn extends NodeProcess {
 
   /** Returns the connection string of a single node. */
   nodeUrl(index: number): string {
-    return createUrl(this.ports.slice(index, index + 1), this.caFile);
+    return createConnectionUrl(this.ports.slice(index, index + 1), this.caFile);
   }
 
   override async startNode(): Promise<void> {
@@ -107,7 +107,7 @@ export class EventStoreDbStandIn extends NodeProcess {
 }
 
 /** Pattern of the line that the stand-in prints when it is ready. The group is the URL of its control server. */
-const READY_LINE = /ready on .* control (\S+)/;
+const STAND_IN_READY_PATTERN = /ready on .* control (\S+)/;
 
 export interface StandInOptions {
   /** Number of nodes of the cluster, which have one log; 1 by default. The first one leads at the start. */
@@ -164,11 +164,11 @@ export function createStandInCommand({ batchAppend = true, ports, users = {}, tl
       ...Object.entries(users).map(([name, password]) => `--user=${name}:${password}`),
       ...(batchAppend ? [] : ['--no-batch-append']),
     ],
-    ready: READY_LINE,
+    ready: STAND_IN_READY_PATTERN,
   };
 }
 
-function createUrl(ports: readonly number[], caFile: string | undefined): string {
+function createConnectionUrl(ports: readonly number[], caFile: string | undefined): string {
   const url = createConnectionString(ports, caFile !== undefined);
   return caFile === undefined ? url : `${url}&tlsCaFile=${encodeURIComponent(caFile)}`;
 }
@@ -197,11 +197,11 @@ export function createNodeProcessSpec({ url, command }: NodeStart): Omit<Process
     name: 'eventstoredb',
     command: 'sh',
     args: ['-c', `exec ${command}`],
-    ready: () => isLeader(url),
+    ready: () => isNodeLeader(url),
   };
 }
 
-async function isLeader(url: string): Promise<boolean> {
+async function isNodeLeader(url: string): Promise<boolean> {
   const client = EventStoreDBClient.connectionString(url);
   try {
     const last = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true });

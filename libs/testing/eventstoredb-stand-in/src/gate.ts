@@ -26,16 +26,16 @@ interface GateOptions {
 type Refusal = Pick<StatusObject, 'code' | 'details' | 'metadata'>;
 
 /** Calls that a node answers without credentials and in every role. */
-const OPEN_SERVICES = /^\/event_store\.client\.(gossip|server_features)\./;
+const CALLS_WITHOUT_CREDENTIALS_PATTERN = /^\/event_store\.client\.(gossip|server_features)\./;
 
 /** Refuses requests like a node: by their credentials, by the role of the node, and not at all while it is frozen. */
-export function createGate({ faults, role, users }: GateOptions): ServerInterceptor {
+export function createCredentialAndRoleInterceptor({ faults, role, users }: GateOptions): ServerInterceptor {
   async function findRefusal(path: string, metadata: Metadata): Promise<Refusal | undefined> {
     await faults.waitWhileFrozen();
-    if (OPEN_SERVICES.test(path)) return undefined;
+    if (CALLS_WITHOUT_CREDENTIALS_PATTERN.test(path)) return undefined;
     const [authorization] = metadata.get('authorization');
     const refusal = users.size === 0 ? undefined : checkCredentials(users, authorization?.toString());
-    return refusal ?? checkRole(role(), metadata.get('requires-leader')[0] === 'true');
+    return refusal ?? checkNodeRole(role(), metadata.get('requires-leader')[0] === 'true');
   }
 
   return ({ path }, call) =>
@@ -58,7 +58,7 @@ function checkCredentials(users: ReadonlyMap<string, string>, authorization: str
   return users.get(name) === password ? undefined : createServiceError(status.UNAUTHENTICATED, 'Unauthenticated');
 }
 
-function checkRole({ isLeader, leader }: NodeRole, requiresLeader: boolean): Refusal | undefined {
+function checkNodeRole({ isLeader, leader }: NodeRole, requiresLeader: boolean): Refusal | undefined {
   if (leader === undefined) return createServiceError(status.UNAVAILABLE, 'Server Is Not Ready');
   if (isLeader || !requiresLeader) return undefined;
   // A node describes this error with the same words. The client reads only the trailers.

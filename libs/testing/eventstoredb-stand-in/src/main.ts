@@ -32,7 +32,7 @@ if (values.folder === undefined) throw new Error('--folder is missing: name the 
 const nodePorts = values.port.map(Number);
 const { 'tls-cert': certFile, 'tls-key': keyFile } = values;
 const tlsOptions = certFile && keyFile ? { cert: readFileSync(certFile), key: readFileSync(keyFile) } : undefined;
-const standInCluster = await StandInCluster.start({
+const standInCluster = await StandInCluster.startCluster({
   folder: values.folder,
   ports: nodePorts,
   batchAppend: !values['no-batch-append'],
@@ -67,4 +67,4 @@ await once(process, 'SIGTERM');
 await setTimeout(Number(values.linger));
 controlServer.close();
 controlServer.closeAllConnections();
-await standInCluster.stop();
+await standInCluster.stopCluster();

@@ -9,11 +9,11 @@ import serverFeaturesPb, { type SupportedMethods } from '@eventstore/db-client/g
 import sharedPb, { type Empty } from '@eventstore/db-client/generated/shared_pb.js';
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { type handleUnaryCall, Server, ServerCredentials, type ConnectionInjector } from '@grpc/grpc-js';
-import { appendCalls, deleteCalls } from './appends.ts';
+import { createAppendCallHandlers, createDeleteCallHandlers } from './appends.ts';
 import { FaultSwitches } from './faults.ts';
-import { createGate } from './gate.ts';
+import { createCredentialAndRoleInterceptor } from './gate.ts';
 import { createNodeAddress, LISTEN_HOST, type NodeAddress } from './node-address.ts';
-import { readCall } from './reads.ts';
+import { createReadCallHandler } from './reads.ts';
 import { createNewEvent, RequestRefusedError } from './records.ts';
 import { ReplicaLog } from './replica-log.ts';
 import type { StreamStore } from './stream-store.ts';
@@ -74,7 +74,7 @@ export class StandInNode {
     };
     this.grpc = new Server({
       'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
-      interceptors: [createGate({ faults: this.faults, role, users })],
+      interceptors: [createCredentialAndRoleInterceptor({ faults: this.faults, role, users })],
     });
     const credentials =
       tls === undefined
@@ -90,7 +90,7 @@ export class StandInNode {
     return this.listener !== undefined && !this.faults.isFrozen;
   }
 
-  async start(): Promise<void> {
+  async startStandInNode(): Promise<void> {
     await this.startStats();
     await this.listen();
   }
@@ -117,7 +117,7 @@ export class StandInNode {
   }
 
   /** Stops like a node that receives SIGTERM: subscriptions end with an error before the connections close. */
-  async stop(): Promise<void> {
+  async stopStandInNode(): Promise<void> {
     clearInterval(this.stats);
     this.listener?.close();
     this.faults.endSubscriptions(new RequestRefusedError({ kind: 'shutting_down' }));
@@ -134,13 +134,13 @@ export class StandInNode {
     const { streams: all, settings, cluster } = this.options;
     const streams = all.withLogCopy(this.log);
     this.grpc.addService(streamsService.StreamsService, {
-      read: readCall(streams, this.faults, settings),
-      ...appendCalls(streams, this.faults),
-      ...deleteCalls(streams, this.faults),
+      read: createReadCallHandler(streams, this.faults, settings),
+      ...createAppendCallHandlers(streams, this.faults),
+      ...createDeleteCallHandlers(streams, this.faults),
     });
-    this.grpc.addService(gossipService.GossipService, { read: gossipCall(cluster) });
+    this.grpc.addService(gossipService.GossipService, { read: createGossipCallHandler(cluster) });
     this.grpc.addService(serverFeaturesService.ServerFeaturesService, {
-      getSupportedMethods: supportedMethodsCall(settings.batchAppend),
+      getSupportedMethods: createSupportedMethodsCallHandler(settings.batchAppend),
     });
   }
 
@@ -166,7 +166,7 @@ export class StandInNode {
 const NODE_VERSION = '23.10.0.0';
 
 /** Handles the call with which a client finds the nodes of a cluster and their roles. */
-function gossipCall({ nodes, findLeader }: NodeOptions['cluster']): handleUnaryCall<Empty, ClusterInfo> {
+function createGossipCallHandler({ nodes, findLeader }: NodeOptions['cluster']): handleUnaryCall<Empty, ClusterInfo> {
   const { LEADER, FOLLOWER, UNKNOWN } = gossipPb.MemberInfo.VNodeState;
   return (_call, callback) => {
     const leader = findLeader();
@@ -187,7 +187,7 @@ function gossipCall({ nodes, findLeader }: NodeOptions['cluster']): handleUnaryC
  * Handles the call with which a client reads the supported calls.
  * @param batchAppend false if each append must be a separate call
  */
-function supportedMethodsCall(batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> {
+function createSupportedMethodsCallHandler(batchAppend: boolean): handleUnaryCall<Empty, SupportedMethods> {
   const methods = ['read', 'append', 'delete', 'tombstone', ...(batchAppend ? ['batchappend'] : [])].map((name) =>
     new serverFeaturesPb.SupportedMethod().setServiceName('event_store.client.streams.streams').setMethodName(name),
   );

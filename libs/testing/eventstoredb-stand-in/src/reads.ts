@@ -3,10 +3,10 @@ import type { handleServerStreamingCall } from '@grpc/grpc-js';
 import type { FaultSwitches } from './faults.ts';
 import { readEventsBackwards, readEventsUntil, toPositionBefore, type StreamStore } from './stream-store.ts';
 import { ResponseStream, sendSubscription, type SubscriptionLimits } from './subscribe.ts';
-import { fromLogPosition, toIdentifier, toReadResponse } from './records.ts';
+import { fromLogPosition, createStreamIdentifier, toReadResponse } from './records.ts';
 
 /** Handles the call `Read`, which reads one stream or all streams, once or as a subscription. */
-export function readCall(
+export function createReadCallHandler(
   streams: StreamStore,
   faults: FaultSwitches,
   limits: SubscriptionLimits,
@@ -24,7 +24,9 @@ export function readCall(
     if (options.hasSubscription())
       return sendSubscription({ store: streams.store, faults, limits, options, responses });
     const stream = options.getStream();
-    return stream === undefined ? respondWithAll(options, responses) : respondWithStream(stream, options, responses);
+    return stream === undefined
+      ? respondWithAllStreams(options, responses)
+      : respondWithStream(stream, options, responses);
   }
 
   async function respondWithStream(
@@ -38,13 +40,13 @@ export function readCall(
     const name = Buffer.from(stream.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
     const events = await streams.readStream(name, { from, count: Number(options.getCount()), backwards });
     if (events === undefined) {
-      const missing = new streamsPb.ReadResp.StreamNotFound().setStreamIdentifier(toIdentifier(name));
+      const missing = new streamsPb.ReadResp.StreamNotFound().setStreamIdentifier(createStreamIdentifier(name));
       return responses.writeResponse(new streamsPb.ReadResp().setStreamNotFound(missing));
     }
     for (const event of events) await responses.writeResponse(toReadResponse(event));
   }
 
-  async function respondWithAll(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
+  async function respondWithAllStreams(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
     let left = Number(options.getCount());
     if (left <= 0) return;
     for await (const event of readAllEvents(options)) {

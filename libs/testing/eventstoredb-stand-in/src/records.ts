@@ -25,7 +25,7 @@ export function fromLogPosition(logPosition: string): Position {
   return (BigInt(logPosition) / POSITION_STEP).toString(16).padStart(16, '0');
 }
 
-export function toIdentifier(stream: string) {
+export function createStreamIdentifier(stream: string) {
   return new sharedPb.StreamIdentifier().setStreamName(Buffer.from(stream));
 }
 
@@ -80,7 +80,7 @@ export function toReadResponse({ id, type, stream, revision, position, data, met
   const logPosition = toLogPosition(position);
   const recorded = new streamsPb.ReadResp.ReadEvent.RecordedEvent()
     .setId(new sharedPb.UUID().setString(id))
-    .setStreamIdentifier(toIdentifier(stream))
+    .setStreamIdentifier(createStreamIdentifier(stream))
     .setStreamRevision(String(revision))
     .setPreparePosition(logPosition)
     .setCommitPosition(logPosition)

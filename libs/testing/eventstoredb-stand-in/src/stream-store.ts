@@ -46,7 +46,7 @@ interface StreamRange {
   readonly backwards: boolean;
 }
 
-const INITIAL_STATE: StreamState = { visibleFrom: 0, tombstoned: false };
+const INITIAL_STREAM_STATE: StreamState = { visibleFrom: 0, tombstoned: false };
 
 /**
  * Adds the behaviour of a node to the event store: appends at any revision, deleted streams, the limit of an append.
@@ -60,7 +60,7 @@ export class StreamStore {
     }),
   ) {}
 
-  static async open(store: EventStore): Promise<StreamStore> {
+  static async openStreamStore(store: EventStore): Promise<StreamStore> {
     const streams = new StreamStore(store);
     for await (const event of readEventsUntil(store, undefined, await store.head(), [METADATA_PREFIX])) {
       streams.recordMetadata(event.stream, event);
@@ -149,7 +149,7 @@ export class StreamStore {
     visibleFrom: number,
     events: readonly NewEvent[],
   ): Promise<AppendResult> {
-    let at = initialRevision(expected, visibleFrom);
+    let at = chooseFirstExpectedRevision(expected, visibleFrom);
     for (;;) {
       try {
         return await this.store.append(stream, at, events);
@@ -168,7 +168,7 @@ export class StreamStore {
   }
 
   private loadStreamState(stream: string): StreamState {
-    return this.states.get(stream) ?? INITIAL_STATE;
+    return this.states.get(stream) ?? INITIAL_STREAM_STATE;
   }
 
   private recordMetadata(stream: string, { type, data }: NewEvent): void {
@@ -179,7 +179,7 @@ export class StreamStore {
 }
 
 /** Returns the expected revision for the first attempt at the append. */
-function initialRevision(expected: AppendExpectedRevision, visibleFrom: number): ExpectedRevision {
+function chooseFirstExpectedRevision(expected: AppendExpectedRevision, visibleFrom: number): ExpectedRevision {
   if (expected === 'any' || expected === 'stream_exists') return UNREACHABLE_REVISION;
   return expected === 'no_stream' && visibleFrom > 0 ? visibleFrom - 1 : expected;
 }

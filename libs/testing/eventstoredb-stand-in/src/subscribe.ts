@@ -40,10 +40,10 @@ interface EventSelection {
 /** Sends stored events, then new ones, until the client disconnects or is too slow. */
 export async function sendSubscription(call: SubscribeCall): Promise<void> {
   const { store, faults, options, responses } = call;
-  const selection = await parseSelection(store, options);
+  const selection = await parseEventSelection(store, options);
   const ended = faults.registerSubscription((reason) => responses.failStream(reason));
   try {
-    await responses.writeResponse(createConfirmation(randomUUID()));
+    await responses.writeResponse(createSubscriptionConfirmation(randomUUID()));
     await new NodeSubscription(call, selection).runSubscription();
   } finally {
     ended();
@@ -100,7 +100,7 @@ class NodeSubscription {
     const commit = toLogPosition(position.toString(16));
     this.checkpoints += 1;
     const isWhole = this.isLive || this.checkpoints % FULL_CHECKPOINT_INTERVAL === 0;
-    await responses.writeResponse(createCheckpoint(commit, isWhole ? commit : '0'), this.isTooSlow);
+    await responses.writeResponse(createCheckpointResponse(commit, isWhole ? commit : '0'), this.isTooSlow);
     this.lastCheckpoint = position;
   }
 
@@ -114,7 +114,7 @@ function toPositionNumber(position: Position | undefined): bigint {
   return BigInt(`0x${position ?? '0'}`);
 }
 
-async function parseSelection(store: EventStore, options: ReadReq.Options): Promise<EventSelection> {
+async function parseEventSelection(store: EventStore, options: ReadReq.Options): Promise<EventSelection> {
   const stream = options.getStream();
   if (stream !== undefined) {
     const name = Buffer.from(stream.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
@@ -189,12 +189,12 @@ export class ResponseStream {
   }
 }
 
-function createConfirmation(subscriptionId: string): ReadResp {
+function createSubscriptionConfirmation(subscriptionId: string): ReadResp {
   const confirmed = new streamsPb.ReadResp.SubscriptionConfirmation().setSubscriptionId(subscriptionId);
   return new streamsPb.ReadResp().setConfirmation(confirmed);
 }
 
-function createCheckpoint(commit: string, prepare: string): ReadResp {
+function createCheckpointResponse(commit: string, prepare: string): ReadResp {
   const reached = new streamsPb.ReadResp.Checkpoint().setCommitPosition(commit).setPreparePosition(prepare);
   return new streamsPb.ReadResp().setCheckpoint(reached);
 }

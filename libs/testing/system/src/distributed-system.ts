@@ -83,7 +83,7 @@ export class DistributedSystem {
     readonly upgrade: UpgradePrograms,
   ) {}
 
-  static async start(options: DistributedSystemOptions): Promise<DistributedSystem> {
+  static async startSystem(options: DistributedSystemOptions): Promise<DistributedSystem> {
     const { folder, replicas = 1, report = () => undefined, onUnexpectedExit } = options;
     await mkdir(folder, { recursive: true });
     const engines = await startEngines(options);
@@ -176,7 +176,7 @@ export class DistributedSystem {
       await system.startServices(options.startedReplicas);
       return system;
     } catch (error) {
-      await system.stop();
+      await system.stopSystem();
       throw error;
     }
   }
@@ -215,7 +215,7 @@ export class DistributedSystem {
    * Stops the services first, then the engines. @throws Error if a service had to be killed; all processes have ended
    * by then
    */
-  async stop(): Promise<void> {
+  async stopSystem(): Promise<void> {
     const groups = [...SERVICE_NAMES].reverse().map((service) => this.services[service].map(({ process: one }) => one));
     const failures: unknown[] = [];
     for (const group of [...groups, this.startedEngines]) {

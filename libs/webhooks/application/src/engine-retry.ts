@@ -7,7 +7,7 @@ import { type RetryOptions, monotonicMs, pauseFor, retry } from '@tracking/resil
  */
 const LOG_INTERVAL_MS = 5_000;
 /** Milliseconds of pause after work failed although every storage engine is reachable. */
-const FAILURE_PAUSE_MS = 5_000;
+const PAUSE_AFTER_WORK_FAILURE_MS = 5_000;
 
 /** Retries work while a storage engine is unreachable. */
 export class EngineRetry {
@@ -50,7 +50,7 @@ export class EngineRetry {
     } catch (error) {
       if (this.ended.aborted) return false;
       this.logger.error({ reason: String(error) }, `webhooks: ${what} failed`);
-      await pauseFor(FAILURE_PAUSE_MS, this.ended);
+      await pauseFor(PAUSE_AFTER_WORK_FAILURE_MS, this.ended);
       return false;
     }
   }

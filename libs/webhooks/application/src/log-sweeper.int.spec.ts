@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { storeDeadLetters } from '../test/dead-letters.ts';
-import { createAnswer } from '../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../test/fake-receivers.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../test/stage.ts';
 import { ENDPOINTS_COLLECTION, ENDPOINT_HEALTH_COLLECTION } from './endpoints/endpoint-document.ts';
 import {
@@ -23,10 +23,10 @@ const SETTINGS = { policy: POLICY, sweepMs: 20 };
 let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   webhooks = await stage.startWebhooks(SETTINGS);
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 /** Numbers of documents: deliveries, earlier attempts, bodies. */
 async function stored(): Promise<readonly number[]> {
@@ -46,8 +46,10 @@ test('deletes deliveries past their retention with their attempts and bodies; ke
   await stage.createEnabledEndpoint(webhooks, URL_A, {}, other);
   const refusing = await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['milestone.recorded'] });
   let refusals = 0;
-  stage.receivers.respondWith(URL_A, () => ((refusals += 1) === 1 ? createAnswer(500) : createAnswer(200)));
-  stage.receivers.respondWith(URL_B, () => createAnswer(500));
+  stage.receivers.respondWith(URL_A, () =>
+    (refusals += 1) === 1 ? createReceiverAnswer(500) : createReceiverAnswer(200),
+  );
+  stage.receivers.respondWith(URL_B, () => createReceiverAnswer(500));
   await stage.publishEvents(
     stage.addEvent(),
     stage.addEvent(),
@@ -127,7 +129,7 @@ test('deletes a replay this long after its end; keeps a running one', async () =
   await eventually(async () => expect(await statusOf(old)).toBe('completed'));
   const waiting = await stage.createEnabledEndpoint(webhooks, URL_B);
   stage.addEvent();
-  stage.receivers.respondWith(URL_B, () => createAnswer(503, { 'retry-after': '3600' }));
+  stage.receivers.respondWith(URL_B, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
   const running = await create(waiting.id);
   stage.clockOffset += 29 * DAY_MS;
   await webhooks.replays.cancel({ ...stage.createCommand(), replay_id: running });
@@ -140,7 +142,7 @@ test('deletes a replay this long after its end; keeps a running one', async () =
 test('deletes a deleted endpoint and its health with the last delivery and replay of its log', async () => {
   const deleted = async (url: string, statusCode: number) => {
     const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, url);
-    stage.receivers.respondWith(url, () => createAnswer(statusCode, { 'retry-after': '1' }));
+    stage.receivers.respondWith(url, () => createReceiverAnswer(statusCode, { 'retry-after': '1' }));
     const event = stage.addEvent();
     await stage.publishEvents(event);
     await eventually(async () => {
@@ -172,7 +174,7 @@ test('deletes a deleted endpoint and its health with the last delivery and repla
 test('deletes an unreferenced body at the retention of dead letters', async () => {
   await stage.createEnabledEndpoint(webhooks, URL_A);
   const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
-  stage.receivers.respondWith(URL_A, () => createAnswer(503, { 'retry-after': '3600' }));
+  stage.receivers.respondWith(URL_A, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
   const waiting = stage.addEvent();
   await stage.publishEvents(waiting);
   await stage.waitUntilConsumed();

@@ -25,7 +25,7 @@ import {
   toDeliveryShards,
 } from './store/delivery-document.ts';
 import type { RetentionWatermark } from './store/delivery-queries.ts';
-import { readFirstPerValue } from './store/delivery-queues.ts';
+import { readFirstDocumentPerValue } from './store/delivery-queues.ts';
 
 const PAGE_SIZE = 100;
 /** Number of stored bodies checked in a round. */
@@ -100,7 +100,7 @@ export class LogSweeper {
     await this.dependencies.replays.deleteEndedReplays(ago(deliveriesMs), this.pace, ending);
     await this.dependencies.statistics.deleteHours(ago(deliveriesMs), this.pace, ending);
     const byScope = ['workspace_id', 'environment', 'status', ...SORT_FIELDS] as const;
-    for await (const { workspace_id } of readFirstPerValue(this.dependencies.deliveries, byScope)) {
+    for await (const { workspace_id } of readFirstDocumentPerValue(this.dependencies.deliveries, byScope)) {
       for (const environment of ENVIRONMENTS) {
         for (const [status, before] of kept) await this.sweepLog({ workspace_id, environment, status }, before, ending);
       }

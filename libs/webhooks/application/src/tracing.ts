@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { type TraceContext, parseTraceparent } from '@tracking/contracts';
 import type { RequestOrigin } from '@tracking/webhooks-domain';
 
-const NOT_SAMPLED = '00';
+const TRACE_FLAGS_NOT_SAMPLED = '00';
 
 /** An event, or the delivery of an event. */
 interface TracedEvent {
@@ -40,5 +40,10 @@ export function toTraceLogFields(traced: TracedEvent): { readonly request_id?: s
  * process.
  */
 function deriveTrace({ event_id, origin }: TracedEvent): TraceContext {
-  return parseTraceparent(origin?.traceparent) ?? { id: hash('sha256', event_id).slice(0, 32), flags: NOT_SAMPLED };
+  return (
+    parseTraceparent(origin?.traceparent) ?? {
+      id: hash('sha256', event_id).slice(0, 32),
+      flags: TRACE_FLAGS_NOT_SAMPLED,
+    }
+  );
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, passThroughJson } from '@tracking/testing';
+import { eventually, passOperationsThroughJson } from '@tracking/testing';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../test/stage.ts';
 import type { WebhookOperations } from './webhooks-api.ts';
 
@@ -9,11 +9,11 @@ let webhooks: RunningWebhooks;
 let client: WebhookOperations;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   webhooks = await stage.startWebhooks();
-  client = passThroughJson<WebhookOperations>(webhooks);
+  client = passOperationsThroughJson<WebhookOperations>(webhooks);
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 describe('webhooks, called from another process,', () => {
   test('answer as in their own process', async () => {

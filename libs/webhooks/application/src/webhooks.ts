@@ -267,7 +267,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   let consumed: Promise<void> | undefined;
   const jobs = [announcer.job, sweeper.job, discarding.job, backlogs.job];
   if (!passive) {
-    owner.start();
+    owner.startOwningShards();
     stats.keeper.startRounds();
     for (const job of jobs) job.startRounds();
     deferred.job.startRounds();
@@ -292,7 +292,9 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
       const recorded = deferred.job.stopRounds();
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
-      const drained = Promise.all([owner.stop(), dispatcher.stop()]).then(() => stats.keeper.writeOpenHours());
+      const drained = Promise.all([owner.stopOwningShards(), dispatcher.stopDispatching()]).then(() =>
+        stats.keeper.writeOpenHours(),
+      );
       await Promise.race([drained, waitForAbort(ended.signal)]);
       clearTimeout(timer);
       ended.abort();

@@ -8,17 +8,20 @@ import {
   type StoredAttempt,
 } from '../src/store/delivery-document.ts';
 
-const MAX_DOCUMENTS = 100_000;
+const MAX_COUNTED_DOCUMENTS = 100_000;
 
 type Counted = Pick<WebhookHour, 'hour' | 'attempts' | 'deliveries'> & { readonly longest: number | null };
 
 /** Counts the hours of an endpoint by reading all deliveries and attempts, oldest first. */
-export async function countFromLog(store: DocumentStore, endpointId: string): Promise<readonly Counted[]> {
+export async function countHoursFromStoredLog(store: DocumentStore, endpointId: string): Promise<readonly Counted[]> {
   const deliveries = await store.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
   const attempts = await store.collection<AttemptDocument>(ATTEMPTS_COLLECTION);
-  const all = await deliveries.find({ filter: {}, limit: MAX_DOCUMENTS });
+  const all = await deliveries.find({ filter: {}, limit: MAX_COUNTED_DOCUMENTS });
   const own = all.filter(({ endpoint_id, sandbox }) => endpoint_id === endpointId && !sandbox);
-  const earlier = Map.groupBy(await attempts.find({ filter: {}, limit: MAX_DOCUMENTS }), ({ id }) => id.split('.')[0]);
+  const earlier = Map.groupBy(
+    await attempts.find({ filter: {}, limit: MAX_COUNTED_DOCUMENTS }),
+    ({ id }) => id.split('.')[0],
+  );
   const made = own.flatMap(({ id, attempts_count, latest_attempt }): readonly StoredAttempt[] => {
     const before = (earlier.get(id) ?? []).filter(({ number }) => number < attempts_count);
     return latest_attempt === undefined ? before : [...before, latest_attempt];
@@ -42,7 +45,7 @@ export async function countFromLog(store: DocumentStore, endpointId: string): Pr
 }
 
 /** Converts hours of an endpoint's statistics to the counts that this file computes. */
-export function toCounts(hours: readonly WebhookHour[]): readonly Counted[] {
+export function convertHoursToCounts(hours: readonly WebhookHour[]): readonly Counted[] {
   return hours.map(({ hour, attempts, deliveries, latency_ms: { max } }) => ({
     hour,
     attempts,

@@ -6,7 +6,7 @@ import {
   PAYLOADS_COLLECTION,
   type PayloadDocument,
   createDeliveryId,
-  toDocument,
+  convertToDeliveryDocument,
 } from '../src/store/delivery-document.ts';
 import { SAMPLE_SCOPE, type WebhooksTestStage } from './stage.ts';
 
@@ -38,7 +38,7 @@ export async function storeDeadLetters(
     const fields = { id: createDeliveryId(endpoint_id, event), ...SAMPLE_SCOPE, ...more, endpoint_id, ...about };
     const last_error = { code, message: 'It failed.' };
     const ended = { last_error, attempts_count: 12, next_attempt_at: null, completed_at: at, announced_at: at };
-    return toDocument({ ...createDelivery(fields, at), ...ended, status: 'dead_lettered' });
+    return convertToDeliveryDocument({ ...createDelivery(fields, at), ...ended, status: 'dead_lettered' });
   });
   const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
   const bodies = made.map(({ event_id, payload_id }) => ({

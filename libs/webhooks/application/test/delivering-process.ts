@@ -17,7 +17,7 @@ const createCommand = () => ({ ...sampleScope, id: randomUUID(), at: new Date().
 const ENABLED_AT_POSITION = '1';
 const printLine = (line: string) => process.stdout.write(`${line}\n`);
 
-const embeddedEngine = await EmbeddedEngine.open({ dataDir, logger: silentLogger, metrics: noMetrics });
+const embeddedEngine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
 await embeddedEngine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
 const runningWebhooks = await Webhooks.start({
   eventStore: embeddedEngine.eventStore,

@@ -10,7 +10,7 @@ export interface ReceivedRequest {
 export type FakeAnswer = OutboundResponse | OutboundFailure;
 export type FakeBehaviour = (request: ReceivedRequest) => FakeAnswer | Promise<FakeAnswer>;
 
-export function createAnswer(
+export function createReceiverAnswer(
   statusCode: number,
   headers: Readonly<Record<string, string>> = {},
   body = '',
@@ -69,8 +69,8 @@ export class FakeReceivers implements OutboundHttp {
 
   /** Returns a response with status 200; for a challenge, with its token as the body. */
   respondWithOk({ headers, body }: ReceivedRequest): FakeAnswer {
-    if (headers['service-event-type'] !== 'endpoint.verification') return createAnswer(200);
-    return createAnswer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);
+    if (headers['service-event-type'] !== 'endpoint.verification') return createReceiverAnswer(200);
+    return createReceiverAnswer(200, {}, (JSON.parse(body) as { data: { challenge: string } }).data.challenge);
   }
 
   describeRefusal(url: string): string | undefined {
@@ -81,7 +81,7 @@ export class FakeReceivers implements OutboundHttp {
     return hash === '' ? undefined : 'The URL must not have a fragment.';
   }
 
-  close(): Promise<void> {
+  closeReceivers(): Promise<void> {
     return Promise.resolve();
   }
 }

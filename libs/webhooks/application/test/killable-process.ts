@@ -114,7 +114,7 @@ export class KillableProcess {
         return this.runChange(() => outbound.post(request));
       },
       describeRefusal: (url) => outbound.describeRefusal(url),
-      close: () => outbound.close(),
+      closeReceivers: () => outbound.closeReceivers(),
     };
   }
 
@@ -178,23 +178,23 @@ export class KillableProcess {
   }
 
   private async runRead<T>(work: () => Promise<T>): Promise<T> {
-    if (this.dead) return neverResolve();
+    if (this.dead) return createPromiseThatNeverResolves();
     const answer = await work();
-    return this.dead ? neverResolve() : answer;
+    return this.dead ? createPromiseThatNeverResolves() : answer;
   }
 
   private async runChange<T>(work: () => Promise<T>): Promise<T> {
-    if (this.dead) return neverResolve();
+    if (this.dead) return createPromiseThatNeverResolves();
     this.steps += 1;
     const fatal = this.steps === this.dieAt;
     if (fatal && this.before) this.killProcess();
-    if (this.dead) return neverResolve();
+    if (this.dead) return createPromiseThatNeverResolves();
     const answer = await work();
     if (fatal) this.killProcess();
-    return this.dead ? neverResolve() : answer;
+    return this.dead ? createPromiseThatNeverResolves() : answer;
   }
 }
 
-function neverResolve<T>(): Promise<T> {
+function createPromiseThatNeverResolves<T>(): Promise<T> {
   return new Promise(() => undefined);
 }

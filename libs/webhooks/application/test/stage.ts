@@ -54,7 +54,7 @@ export interface SharingWebhooks extends RunningWebhooks {
 }
 
 /** An event loop that was idle for a second whenever it is read. */
-function createIdleLoop(): () => EventLoopTime {
+function createIdleEventLoop(): () => EventLoopTime {
   let idle = 0;
   return () => ({ elapsed: 0, idle: (idle += 1_000) });
 }
@@ -67,7 +67,7 @@ export class WebhooksTestStage {
   /** Payload versions of processes started from now on. */
   versions = PAYLOAD_VERSIONS;
   /** Loop time of processes started from now on. By default, processes always have spare time. */
-  loopTime: () => EventLoopTime = createIdleLoop();
+  loopTime: () => EventLoopTime = createIdleEventLoop();
   private readonly leases = new InProcessLeases(1);
   /** Processes that share the shards, by address. */
   private readonly sharing = new Map<string, RunningWebhooks>();
@@ -110,14 +110,14 @@ export class WebhooksTestStage {
     for (const ring of this.timers) setImmediate(ring);
   }
 
-  static async open(): Promise<WebhooksTestStage> {
+  static async openWebhooksStage(): Promise<WebhooksTestStage> {
     const folder = await createTempFolder();
     const engine = await openTestEngine(folder.path, { metrics: new RecordedMetrics() });
     await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
     return new WebhooksTestStage(folder, engine);
   }
 
-  async close(): Promise<void> {
+  async closeWebhooksStage(): Promise<void> {
     // Stop dead processes too, so that they set no timers.
     for (const { stop } of this.running) await stop();
     await this.engine.close();
@@ -245,7 +245,7 @@ export class WebhooksTestStage {
   addEvent(fields: Partial<PublishedEvent> = {}): PublishedEvent {
     const shipment_id = `shp_${randomUUID()}`;
     const id = fields.id ?? `evt_${randomUUID()}`;
-    if (!this.positions.has(id)) this.positions.set(id, toPosition(this.positions.size + 1));
+    if (!this.positions.has(id)) this.positions.set(id, createFixedWidthPosition(this.positions.size + 1));
     const event = {
       id,
       type: 'shipment.created',
@@ -280,7 +280,7 @@ export class WebhooksTestStage {
   private readHead(): Promise<Position | undefined> {
     if (this.logIsAway) return Promise.reject(new Unavailable('event store', 'test'));
     const { size } = this.positions;
-    return Promise.resolve(size === 0 ? undefined : toPosition(size));
+    return Promise.resolve(size === 0 ? undefined : createFixedWidthPosition(size));
   }
 
   /** Returns the number of published events that are not recorded yet. */
@@ -328,7 +328,7 @@ export class WebhooksTestStage {
 type StageFilter = Omit<DeliveryFilter, 'statuses'> & { readonly statuses?: readonly string[] };
 
 /** Positions have a fixed width, like those of event stores. */
-function toPosition(count: number): Position {
+function createFixedWidthPosition(count: number): Position {
   return String(count).padStart(10, '0');
 }
 

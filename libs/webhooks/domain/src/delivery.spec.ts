@@ -1,13 +1,13 @@
 import {
   type Delivery,
-  markAbandoned,
-  markDiscarded,
+  markDeliveryAbandoned,
+  markDeliveryDiscarded,
   createDelivery,
-  restartSchedule,
-  requestRetry,
+  restartDeliverySchedule,
+  requestExtraAttempt,
 } from './delivery.ts';
 import type { AttemptOutcome } from './outcome.ts';
-import { DEFAULT_RETRY_POLICY, applyAttempt } from './retry-schedule.ts';
+import { DEFAULT_RETRY_POLICY, applyFinishedAttempt } from './retry-schedule.ts';
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 0, 1);
@@ -39,7 +39,7 @@ interface Attempted {
   readonly began: number;
   readonly ended?: number;
   readonly manual?: boolean;
-  readonly pauses?: Parameters<typeof applyAttempt>[2]['pauses'];
+  readonly pauses?: Parameters<typeof applyFinishedAttempt>[2]['pauses'];
   /** Revision of the endpoint's URL after the attempt, which was made at the URL of revision 0. */
   readonly urlRevision?: number;
 }
@@ -48,7 +48,12 @@ function attempted(
   { outcome, began, ended, manual = false, pauses = [], urlRevision = 0 }: Attempted,
 ): Delivery {
   const finished = { startedAt: at(began), endedAt: at(ended ?? began), manual, outcome, urlRevision: 0 };
-  return applyAttempt(delivery, finished, { policy: DEFAULT_RETRY_POLICY, pauses, random: () => 0.5, urlRevision });
+  return applyFinishedAttempt(delivery, finished, {
+    policy: DEFAULT_RETRY_POLICY,
+    pauses,
+    random: () => 0.5,
+    urlRevision,
+  });
 }
 const retrying = attempted(fresh, { outcome: failure, began: 1_000, ended: 11_000 });
 const dead = attempted(retrying, { outcome: failure, began: 1_000 + 72 * HOUR });
@@ -65,7 +70,7 @@ describe('a delivery', () => {
     for (const outcome of [failure, gone, hold(60_000)]) {
       expect(attempted(retrying, { ...late, outcome })).toMatchObject({ ...due, attempts_count: 2 });
     }
-    const requested = requestRetry(retrying, at(90 * HOUR));
+    const requested = requestExtraAttempt(retrying, at(90 * HOUR));
     expect(attempted(requested, { ...late, outcome: gone, manual: true })).toMatchObject({ ...due, manual_at: null });
     expect(attempted(retrying, { ...late, outcome: success }).status).toBe('succeeded');
   });
@@ -158,7 +163,7 @@ describe('a delivery', () => {
 
   describe('retried manually', () => {
     test('keeps its schedule', () => {
-      const asked = requestRetry(retrying, at(12_000));
+      const asked = requestExtraAttempt(retrying, at(12_000));
       expect(asked).toMatchObject({ status: 'retrying', next_attempt_at: at(16_000), manual_at: at(12_000) });
       const tried = attempted(asked, { outcome: failure, began: 12_000, manual: true });
       expect(tried).toMatchObject({ status: 'retrying', next_attempt_at: at(16_000), manual_at: null, failures: 1 });
@@ -166,7 +171,7 @@ describe('a delivery', () => {
 
     test('stays a dead letter if it fails again, and is not announced again', () => {
       const announcedDead = { ...dead, announced_at: at(80 * HOUR) };
-      const tried = attempted(requestRetry(announcedDead, at(0)), {
+      const tried = attempted(requestExtraAttempt(announcedDead, at(0)), {
         outcome: failure,
         began: 90 * HOUR,
         manual: true,
@@ -175,36 +180,40 @@ describe('a delivery', () => {
     });
 
     test('succeeds from any status', () => {
-      for (const before of [retrying, dead, markDiscarded(retrying, at(1))]) {
-        const tried = attempted(requestRetry(before, at(2)), { outcome: success, began: 90 * HOUR, manual: true });
+      for (const before of [retrying, dead, markDeliveryDiscarded(retrying, at(1))]) {
+        const tried = attempted(requestExtraAttempt(before, at(2)), {
+          outcome: success,
+          began: 90 * HOUR,
+          manual: true,
+        });
         expect(tried).toMatchObject({ status: 'succeeded', next_attempt_at: null, manual_at: null, last_error: null });
       }
     });
 
     test('stays a success when a repetition fails', () => {
-      const tried = attempted(requestRetry(succeeded, at(2)), { outcome: failure, began: 3, manual: true });
+      const tried = attempted(requestExtraAttempt(succeeded, at(2)), { outcome: failure, began: 3, manual: true });
       expect(tried).toMatchObject({ status: 'succeeded', last_error: null, attempts_count: 2, manual_at: null });
     });
 
     test('is requested once, however often', () => {
-      const asked = requestRetry(retrying, at(12_000));
-      expect(requestRetry(asked, at(13_000))).toBe(asked);
+      const asked = requestExtraAttempt(retrying, at(12_000));
+      expect(requestExtraAttempt(asked, at(13_000))).toBe(asked);
     });
   });
 
   describe('discarded', () => {
     test('is no longer sent', () => {
-      expect(markDiscarded(retrying, at(5))).toMatchObject({
+      expect(markDeliveryDiscarded(retrying, at(5))).toMatchObject({
         status: 'discarded',
         next_attempt_at: null,
         completed_at: at(5),
       });
-      expect(markDiscarded(dead, at(5)).status).toBe('discarded');
-      expect(markDiscarded(succeeded, at(5))).toBe(succeeded);
+      expect(markDeliveryDiscarded(dead, at(5)).status).toBe('discarded');
+      expect(markDeliveryDiscarded(succeeded, at(5))).toBe(succeeded);
     });
 
     test('during an attempt stays discarded if that fails, and is a success if it was delivered', () => {
-      const off = markDiscarded(retrying, at(12_000));
+      const off = markDeliveryDiscarded(retrying, at(12_000));
       expect(attempted(off, { outcome: failure, began: 11_500 })).toMatchObject({
         status: 'discarded',
         attempts_count: 2,
@@ -213,17 +222,17 @@ describe('a delivery', () => {
     });
 
     test('is discarded with its endpoint if pending, and otherwise keeps its status', () => {
-      expect(markAbandoned(retrying, at(9)).status).toBe('discarded');
-      expect(markAbandoned(requestRetry(dead, at(8)), at(9))).toMatchObject({
+      expect(markDeliveryAbandoned(retrying, at(9)).status).toBe('discarded');
+      expect(markDeliveryAbandoned(requestExtraAttempt(dead, at(8)), at(9))).toMatchObject({
         status: 'dead_lettered',
         manual_at: null,
       });
-      expect(markAbandoned(succeeded, at(9))).toBe(succeeded);
+      expect(markDeliveryAbandoned(succeeded, at(9))).toBe(succeeded);
     });
   });
 
   test('has a new schedule and window after a replay, and keeps its log', () => {
-    const again = restartSchedule(dead, at(100 * HOUR));
+    const again = restartDeliverySchedule(dead, at(100 * HOUR));
     expect(again).toMatchObject({ status: 'pending', next_attempt_at: at(100 * HOUR), attempts_count: 2, failures: 0 });
     const failed = attempted(again, { outcome: failure, began: 100 * HOUR });
     expect(failed).toMatchObject({ status: 'retrying', next_attempt_at: at(100 * HOUR + 5_000), attempts_count: 3 });
@@ -232,7 +241,12 @@ describe('a delivery', () => {
   });
 
   test('has a new revision with every change, so that outdated writers are refused', () => {
-    const steps = [fresh, retrying, requestRetry(retrying, at(1)), markDiscarded(requestRetry(retrying, at(1)), at(2))];
+    const steps = [
+      fresh,
+      retrying,
+      requestExtraAttempt(retrying, at(1)),
+      markDeliveryDiscarded(requestExtraAttempt(retrying, at(1)), at(2)),
+    ];
     expect(steps.map(({ revision }) => revision)).toEqual([1, 2, 3, 4]);
   });
 });

@@ -91,20 +91,20 @@ export function createDelivery(fields: NewDelivery, at: Timestamp): Delivery {
 }
 
 /** Returns true if the delivery's schedule has attempts left. */
-export function isScheduled(delivery: Delivery): boolean {
+export function hasScheduledAttemptsLeft(delivery: Delivery): boolean {
   return delivery.status === 'pending' || delivery.status === 'retrying';
 }
 
-function applyChange(delivery: Delivery, change: Partial<Delivery>): Delivery {
+function applyDeliveryChange(delivery: Delivery, change: Partial<Delivery>): Delivery {
   return { ...delivery, ...change, revision: delivery.revision + 1 };
 }
 
 /**
  * Discards the delivery: nothing more is sent. A delivery that succeeded or is already discarded is returned unchanged.
  */
-export function markDiscarded(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
+export function markDeliveryDiscarded(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
   if (delivery.status === 'succeeded' || delivery.status === 'discarded') return delivery;
-  return applyChange(delivery, {
+  return applyDeliveryChange(delivery, {
     ...(replay_id !== undefined && { replay_id }),
     status: 'discarded',
     next_attempt_at: null,
@@ -117,22 +117,22 @@ export function markDiscarded(delivery: Delivery, at: Timestamp, replay_id?: str
  * Ends the delivery because its endpoint was deleted: nothing more is sent. A delivery that has already ended keeps its
  * status.
  */
-export function markAbandoned(delivery: Delivery, at: Timestamp): Delivery {
-  if (isScheduled(delivery)) return markDiscarded(delivery, at);
-  return delivery.manual_at === null ? delivery : applyChange(delivery, { manual_at: null });
+export function markDeliveryAbandoned(delivery: Delivery, at: Timestamp): Delivery {
+  if (hasScheduledAttemptsLeft(delivery)) return markDeliveryDiscarded(delivery, at);
+  return delivery.manual_at === null ? delivery : applyDeliveryChange(delivery, { manual_at: null });
 }
 
 /** Requests one extra attempt as soon as possible, in any status. The delivery's schedule stays unchanged. */
-export function requestRetry(delivery: Delivery, at: Timestamp): Delivery {
-  return delivery.manual_at === null ? applyChange(delivery, { manual_at: at }) : delivery;
+export function requestExtraAttempt(delivery: Delivery, at: Timestamp): Delivery {
+  return delivery.manual_at === null ? applyDeliveryChange(delivery, { manual_at: at }) : delivery;
 }
 
 /**
  * Gives the delivery a new schedule and retry window, as if it had just been recorded. Its attempt log is kept.
  * @param at time at which the first attempt is due
  */
-export function restartSchedule(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
-  return applyChange(delivery, {
+export function restartDeliverySchedule(delivery: Delivery, at: Timestamp, replay_id?: string): Delivery {
+  return applyDeliveryChange(delivery, {
     ...(replay_id !== undefined && { replay_id }),
     status: 'pending',
     next_attempt_at: at,
@@ -145,6 +145,6 @@ export function restartSchedule(delivery: Delivery, at: Timestamp, replay_id?: s
 }
 
 /** Marks the dead letter as announced to the workspace's other endpoints and on the dead letter topic. */
-export function markAnnounced(delivery: Delivery, at: Timestamp): Delivery {
-  return applyChange(delivery, { announced_at: at });
+export function markDeadLetterAnnounced(delivery: Delivery, at: Timestamp): Delivery {
+  return applyDeliveryChange(delivery, { announced_at: at });
 }

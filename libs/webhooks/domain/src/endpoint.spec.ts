@@ -3,7 +3,7 @@ import {
   type EnabledPeriod,
   type EndpointState,
   type LogPosition,
-  NEW_ENDPOINT,
+  INITIAL_ENDPOINT_STATE,
   type EventPeriod,
   SHARD_COUNT,
   openEnabledPeriod,
@@ -11,15 +11,15 @@ import {
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
-  computeEndWithPauses,
+  computeEndExcludingPauses,
   closeEnabledPeriod,
   isInEnabledPeriod,
-  isEnabled,
+  isEndpointEnabled,
   openEventPeriod,
-  computeShard,
-  resetForNewUrl,
-  recordVerification,
-  receivesEvent,
+  computeShardOfEndpoint,
+  resetEndpointForNewUrl,
+  recordVerificationResult,
+  doesEndpointReceiveEvent,
 } from './endpoint.ts';
 
 const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour)).toISOString();
@@ -39,29 +39,29 @@ function enable(endpoint: EndpointState, hour: number): EndpointState {
   if (after === undefined) throw new Error('not verified');
   return after;
 }
-const verified = recordVerification(NEW_ENDPOINT, passed(0));
+const verified = recordVerificationResult(INITIAL_ENDPOINT_STATE, passed(0));
 const running = enable(verified, 1);
 
 describe('an endpoint', () => {
   test('is pending verification, then verified, then enabled', () => {
-    expect(NEW_ENDPOINT.status).toBe('pending_verification');
+    expect(INITIAL_ENDPOINT_STATE.status).toBe('pending_verification');
     expect(verified).toMatchObject({ status: 'verified', last_verification: passed(0) });
     expect(running).toMatchObject({ status: 'enabled', enabled_periods: [period(1, null)], pauses: [] });
-    expect(isEnabled(running)).toBe(true);
+    expect(isEndpointEnabled(running)).toBe(true);
   });
 
   test('cannot be enabled before it was verified', () => {
-    expect(enableEndpoint(NEW_ENDPOINT, moment(1))).toBeUndefined();
-    expect(enableEndpoint(disableEndpoint(NEW_ENDPOINT, 'manual', moment(1)), moment(2))).toBeUndefined();
-    expect(enableEndpoint(recordVerification(NEW_ENDPOINT, failed(1)), moment(2))).toBeUndefined();
+    expect(enableEndpoint(INITIAL_ENDPOINT_STATE, moment(1))).toBeUndefined();
+    expect(enableEndpoint(disableEndpoint(INITIAL_ENDPOINT_STATE, 'manual', moment(1)), moment(2))).toBeUndefined();
+    expect(enableEndpoint(recordVerificationResult(INITIAL_ENDPOINT_STATE, failed(1)), moment(2))).toBeUndefined();
   });
 
   test('has the result of its last verification; a failed one changes no status', () => {
-    expect(recordVerification(NEW_ENDPOINT, failed(1))).toMatchObject({
+    expect(recordVerificationResult(INITIAL_ENDPOINT_STATE, failed(1))).toMatchObject({
       status: 'pending_verification',
       last_verification: { ok: false, error: { code: 'timeout' } },
     });
-    expect(recordVerification(running, failed(2))).toMatchObject({ status: 'enabled', verified: true });
+    expect(recordVerificationResult(running, failed(2))).toMatchObject({ status: 'enabled', verified: true });
   });
 
   test('records nothing while disabled, and its deliveries’ windows are extended', () => {
@@ -86,7 +86,7 @@ describe('an endpoint', () => {
   });
 
   test('is pending verification with a changed URL, and continues recording if it was enabled', () => {
-    const moved = resetForNewUrl(running, at(3), 4);
+    const moved = resetEndpointForNewUrl(running, at(3), 4);
     expect(moved).toMatchObject({
       status: 'pending_verification',
       last_verification: null,
@@ -94,12 +94,12 @@ describe('an endpoint', () => {
       pauses: [{ from: at(3), to: null }],
     });
     expect(enableEndpoint(moved, moment(4))).toBeUndefined();
-    const again = enable(recordVerification(moved, passed(4)), 5);
+    const again = enable(recordVerificationResult(moved, passed(4)), 5);
     expect(again).toMatchObject({ enabled_periods: [period(1, null)], pauses: [{ from: at(3), to: at(5) }] });
   });
 
   test('does not start recording by a changed URL', () => {
-    const moved = resetForNewUrl(disableEndpoint(running, 'manual', moment(2)), at(3), 4);
+    const moved = resetEndpointForNewUrl(disableEndpoint(running, 'manual', moment(2)), at(3), 4);
     expect(moved).toMatchObject({ status: 'pending_verification', enabled_periods: [period(1, 2)] });
   });
 
@@ -114,7 +114,7 @@ describe('an endpoint', () => {
 
   test('stays disabled when it is verified again', () => {
     const off = disableEndpoint(running, 'gone', moment(2));
-    expect(recordVerification(off, passed(3))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
+    expect(recordVerificationResult(off, passed(3))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
   });
 });
 
@@ -124,25 +124,28 @@ const event = (type: string, place = '11') => ({ type, created_at: '2026-01-04T0
 describe('an endpoint', () => {
   test('receives the types that it names', () => {
     const endpoint = { event_types: ['shipment.created', 'milestone.retracted'], enabled_periods };
-    expect(receivesEvent(endpoint, event('shipment.created'))).toBe(true);
-    expect(receivesEvent(endpoint, event('milestone.retracted'))).toBe(true);
-    expect(receivesEvent(endpoint, event('shipment.updated'))).toBe(false);
+    expect(doesEndpointReceiveEvent(endpoint, event('shipment.created'))).toBe(true);
+    expect(doesEndpointReceiveEvent(endpoint, event('milestone.retracted'))).toBe(true);
+    expect(doesEndpointReceiveEvent(endpoint, event('shipment.updated'))).toBe(false);
   });
 
   test('receives the six standard types by "*", and no others', () => {
     const endpoint = { event_types: ['*'], enabled_periods };
-    expect(STANDARD_EVENT_TYPES.every((type) => receivesEvent(endpoint, event(type)))).toBe(true);
-    expect(receivesEvent(endpoint, event('milestone.retracted'))).toBe(false);
-    expect(receivesEvent(endpoint, event('something.new'))).toBe(false);
+    expect(STANDARD_EVENT_TYPES.every((type) => doesEndpointReceiveEvent(endpoint, event(type)))).toBe(true);
+    expect(doesEndpointReceiveEvent(endpoint, event('milestone.retracted'))).toBe(false);
+    expect(doesEndpointReceiveEvent(endpoint, event('something.new'))).toBe(false);
     expect(
-      receivesEvent({ ...endpoint, event_types: ['*', 'milestone.retracted'] }, event('milestone.retracted')),
+      doesEndpointReceiveEvent(
+        { ...endpoint, event_types: ['*', 'milestone.retracted'] },
+        event('milestone.retracted'),
+      ),
     ).toBe(true);
   });
 
   test('receives events that are live for it', () => {
     const endpoint = { event_types: ['*'], enabled_periods };
-    expect(receivesEvent(endpoint, event('shipment.created', '10'))).toBe(false);
-    expect(receivesEvent({ ...endpoint, enabled_periods: [] }, event('shipment.created'))).toBe(false);
+    expect(doesEndpointReceiveEvent(endpoint, event('shipment.created', '10'))).toBe(false);
+    expect(doesEndpointReceiveEvent({ ...endpoint, enabled_periods: [] }, event('shipment.created'))).toBe(false);
   });
 });
 
@@ -246,19 +249,19 @@ describe('periods', () => {
         { from: at(6), to: at(7) }, // only reached because of the one before
         { from: at(9), to: null }, // after
       ];
-      expect(computeEndWithPauses(Date.parse(at(1)), 5 * 3_600_000, pauses)).toBe(Date.parse(at(9)));
+      expect(computeEndExcludingPauses(Date.parse(at(1)), 5 * 3_600_000, pauses)).toBe(Date.parse(at(9)));
     });
   });
 });
 
 describe('shards', () => {
   test('never change: leases are named after them', () => {
-    expect(['whe_a', 'whe_b', 'whe_0123456789abcdef'].map(computeShard)).toEqual([21, 28, 46]);
+    expect(['whe_a', 'whe_b', 'whe_0123456789abcdef'].map(computeShardOfEndpoint)).toEqual([21, 28, 46]);
   });
 
   test('distribute endpoints evenly', () => {
     const counts = Array<number>(SHARD_COUNT).fill(0);
-    for (let n = 0; n < 6_400; n += 1) counts[computeShard(`whe_${n.toString(16).padStart(32, '0')}`)]! += 1;
+    for (let n = 0; n < 6_400; n += 1) counts[computeShardOfEndpoint(`whe_${n.toString(16).padStart(32, '0')}`)]! += 1;
     expect(Math.min(...counts)).toBeGreaterThan(50);
     expect(Math.max(...counts)).toBeLessThan(150);
   });

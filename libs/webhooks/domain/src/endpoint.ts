@@ -36,7 +36,7 @@ export interface EndpointState {
   readonly url_revision?: number;
 }
 
-export const NEW_ENDPOINT: EndpointState = {
+export const INITIAL_ENDPOINT_STATE: EndpointState = {
   status: 'pending_verification',
   disabled_reason: null,
   verified: false,
@@ -46,7 +46,7 @@ export const NEW_ENDPOINT: EndpointState = {
 };
 
 /** Returns true if scheduled deliveries are sent to the endpoint. */
-export function isEnabled(endpoint: EndpointState): boolean {
+export function isEndpointEnabled(endpoint: EndpointState): boolean {
   return endpoint.status === 'enabled';
 }
 
@@ -54,7 +54,7 @@ export function isEnabled(endpoint: EndpointState): boolean {
  * Identifies the current URL of an endpoint. Outcomes and health belong to the URL at which they were observed. Setting
  * a former URL again gives it a new revision.
  */
-export function getUrlRevision({ url_revision = 0 }: Pick<EndpointState, 'url_revision'>): number {
+export function getEndpointUrlRevision({ url_revision = 0 }: Pick<EndpointState, 'url_revision'>): number {
   return url_revision;
 }
 
@@ -62,7 +62,7 @@ export function getUrlRevision({ url_revision = 0 }: Pick<EndpointState, 'url_re
  * Resets the verification of an endpoint whose URL changed. It receives only challenges until it answers one.
  * @param url_revision revision of the endpoint with its new URL
  */
-export function resetForNewUrl<E extends EndpointState>(endpoint: E, at: Timestamp, url_revision: number): E {
+export function resetEndpointForNewUrl<E extends EndpointState>(endpoint: E, at: Timestamp, url_revision: number): E {
   return {
     ...endpoint,
     url_revision,
@@ -70,7 +70,7 @@ export function resetForNewUrl<E extends EndpointState>(endpoint: E, at: Timesta
     disabled_reason: null,
     verified: false,
     last_verification: null,
-    pauses: startPause(endpoint, at),
+    pauses: startEndpointPause(endpoint, at),
   };
 }
 
@@ -78,7 +78,7 @@ export function resetForNewUrl<E extends EndpointState>(endpoint: E, at: Timesta
  * Records the result of a challenge. A success changes the status `pending_verification` to `verified`; a failure
  * changes no status.
  */
-export function recordVerification<E extends EndpointState>(endpoint: E, verification: Verification): E {
+export function recordVerificationResult<E extends EndpointState>(endpoint: E, verification: Verification): E {
   if (!verification.ok) return { ...endpoint, last_verification: verification };
   const status = endpoint.status === 'pending_verification' ? 'verified' : endpoint.status;
   return { ...endpoint, status, verified: true, last_verification: verification };
@@ -112,7 +112,7 @@ export function disableEndpoint<E extends EndpointState>(
     status: 'disabled',
     disabled_reason: reason,
     enabled_periods: closeEnabledPeriod(endpoint.enabled_periods, moment),
-    pauses: startPause(endpoint, moment.at),
+    pauses: startEndpointPause(endpoint, moment.at),
   };
 }
 
@@ -124,11 +124,11 @@ export function deleteEndpoint<E extends EndpointState>(endpoint: E, at: Timesta
     disabled_reason: endpoint.disabled_reason ?? 'manual',
     verified: false,
     enabled_periods: [],
-    pauses: startPause(endpoint, at),
+    pauses: startEndpointPause(endpoint, at),
   };
 }
 
-function startPause(endpoint: EndpointState, at: Timestamp): readonly EventPeriod[] {
+function startEndpointPause(endpoint: EndpointState, at: Timestamp): readonly EventPeriod[] {
   return endpoint.status === 'enabled' ? openEventPeriod(endpoint.pauses, { from: at, to: null }) : endpoint.pauses;
 }
 
@@ -156,7 +156,10 @@ export interface EndpointSubscription {
  * Returns true if the endpoint is subscribed to the event's type and the event is live for the endpoint. The result
  * does not depend on when the event is consumed.
  */
-export function receivesEvent(endpoint: EndpointSubscription, event: LoggedEvent & { readonly type: string }): boolean {
+export function doesEndpointReceiveEvent(
+  endpoint: EndpointSubscription,
+  event: LoggedEvent & { readonly type: string },
+): boolean {
   return isSubscribed(endpoint.event_types, event.type) && isInEnabledPeriod(endpoint.enabled_periods, event);
 }
 
@@ -258,7 +261,7 @@ export function closeEventPeriod<P extends EventPeriod>(periods: readonly P[], a
  * Returns the end of a duration that starts at `start` and does not run during pauses. In epoch milliseconds; Infinity
  * if it reaches a pause that is still open.
  */
-export function computeEndWithPauses(start: number, durationMs: number, pauses: readonly EventPeriod[]): number {
+export function computeEndExcludingPauses(start: number, durationMs: number, pauses: readonly EventPeriod[]): number {
   let end = start + durationMs;
   for (const { from, to } of pauses) {
     const begins = Math.max(Date.parse(from), start);
@@ -276,7 +279,7 @@ export function computeEndWithPauses(start: number, durationMs: number, pauses: 
 export const SHARD_COUNT = 64;
 
 /** Returns the shard of an endpoint, from 0: FNV-1a (32 bit) of the endpoint's id. */
-export function computeShard(endpointId: string): number {
+export function computeShardOfEndpoint(endpointId: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < endpointId.length; index += 1) {
     hash = Math.imul(hash ^ endpointId.charCodeAt(index), 0x01000193);

@@ -91,7 +91,7 @@ export class HourCounter {
     this.failed += 1;
     if (dead_lettered === true) this.deadLettered += 1;
     const { code, message } = error;
-    if (isLaterError(this.lastError, at, message)) this.lastError = { at, code, message, status_code };
+    if (isErrorLaterThanLast(this.lastError, at, message)) this.lastError = { at, code, message, status_code };
   }
 
   get counts(): HourCounts {
@@ -112,7 +112,7 @@ export class HourCounter {
  * Returns true if an error is later than the last one. Errors of the same millisecond are ordered by message, so that
  * the counting order does not matter.
  */
-function isLaterError(last: LastError | null, at: Timestamp, message: string): boolean {
+function isErrorLaterThanLast(last: LastError | null, at: Timestamp, message: string): boolean {
   return last === null || at > last.at || (at === last.at && message > last.message);
 }
 

@@ -1,8 +1,8 @@
-import { classifyAnswer, getFailureReportTime } from './outcome.ts';
+import { determineAttemptOutcome, getFailureReportTime } from './outcome.ts';
 
 const now = Date.parse('2026-01-01T00:00:00.000Z');
 const answered = (statusCode: number, retryAfter?: string, date?: string) =>
-  classifyAnswer({ kind: 'response', statusCode, retryAfter, date }, now);
+  determineAttemptOutcome({ kind: 'response', statusCode, retryAfter, date }, now);
 
 describe('an attempt', () => {
   test('succeeds with 2xx only', () => {
@@ -16,7 +16,7 @@ describe('an attempt', () => {
 
   test('fails without an answer, with the given reason', () => {
     const failure = { kind: 'failure', code: 'timeout', message: 'no answer in 10 s' } as const;
-    expect(classifyAnswer(failure, now)).toEqual({
+    expect(determineAttemptOutcome(failure, now)).toEqual({
       kind: 'failure',
       error: { code: 'timeout', message: 'no answer in 10 s' },
     });
@@ -24,7 +24,10 @@ describe('an attempt', () => {
 
   test('explains a 413, and how to receive smaller requests', () => {
     const explain = (sentForm?: 'full' | 'thin') => {
-      const outcome = classifyAnswer({ kind: 'response', statusCode: 413, ...(sentForm && { sentForm }) }, now);
+      const outcome = determineAttemptOutcome(
+        { kind: 'response', statusCode: 413, ...(sentForm && { sentForm }) },
+        now,
+      );
       return outcome.kind === 'failure' && outcome.error;
     };
     const message = 'The endpoint answered 413: the request is too large for it. Raise the limit of the receiver';

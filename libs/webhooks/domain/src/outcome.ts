@@ -28,7 +28,7 @@ export type AttemptOutcome =
  * Determines the outcome from a receiver's answer. Only 2xx is a success; redirects are never followed.
  * @param now time of the answer, in epoch milliseconds
  */
-export function classifyAnswer(answer: ReceiverAnswer, now: number): AttemptOutcome {
+export function determineAttemptOutcome(answer: ReceiverAnswer, now: number): AttemptOutcome {
   if (answer.kind === 'failure') {
     return { kind: 'failure', error: { code: answer.code, message: answer.message } };
   }
@@ -76,14 +76,14 @@ const ASCTIME_DATE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{
  */
 function parseRetryAfterMs(value: string | undefined, date: string | undefined, now: number): number | undefined {
   const text = value?.trim() ?? '';
-  if (/^\d+$/.test(text)) return clampRetryAfterMs(Number(text) * 1000);
+  if (/^\d+$/.test(text)) return limitRetryAfterMs(Number(text) * 1000);
   const until = parseHttpDate(text);
   if (Number.isNaN(until)) return undefined;
   const answeredAt = parseHttpDate(date?.trim() ?? '');
-  return clampRetryAfterMs(until - (Number.isNaN(answeredAt) ? now : answeredAt));
+  return limitRetryAfterMs(until - (Number.isNaN(answeredAt) ? now : answeredAt));
 }
 
-function clampRetryAfterMs(wait: number): number {
+function limitRetryAfterMs(wait: number): number {
   return Math.min(Math.max(wait, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
 }
 

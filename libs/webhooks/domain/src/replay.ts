@@ -1,5 +1,5 @@
 import type { Environment, Timestamp } from '@tracking/contracts';
-import { type Delivery, isScheduled } from './delivery.ts';
+import { type Delivery, hasScheduledAttemptsLeft } from './delivery.ts';
 
 /** Statuses of a replay. A replay is `canceled` by a person, who may resume it, or because its endpoint was deleted. */
 export const REPLAY_STATUSES = ['running', 'completed', 'canceled'] as const;
@@ -81,5 +81,5 @@ export function resumeReplay<R extends Replay>(replay: R): R {
 export function getReplayOutcome(delivery: Delivery): 'done' | 'failed' | undefined {
   if (delivery.status === 'succeeded') return 'done';
   // Ignore a hold, which does not count as an attempt.
-  return delivery.failures > 0 || !isScheduled(delivery) ? 'failed' : undefined;
+  return delivery.failures > 0 || !hasScheduledAttemptsLeft(delivery) ? 'failed' : undefined;
 }

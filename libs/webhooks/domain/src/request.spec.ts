@@ -10,19 +10,19 @@ import {
   PayloadVersions,
   SHIPMENT_EVENT_TYPES,
   createEventSamples,
-  createSandboxData,
+  createSandboxEventData,
 } from '@tracking/contracts';
 import {
   MAX_VALID_SECRETS,
   type SecretValidity,
   type Signer,
-  provesOwnership,
-  renderBody,
-  addSecret,
-  createSandboxEvent,
+  isOwnershipProven,
+  renderDeliveryBody,
+  addSigningSecret,
+  createSandboxWebhookEvent,
   createSignatureHeaders,
   selectValidSecrets,
-  toThinBody,
+  removeSnapshotsFromBody,
 } from './request.ts';
 
 const [FIRST, SECOND, THIRD] = ['2026-11-01', '2027-03-01', '2027-09-01'] as readonly string[] as ApiVersion[];
@@ -57,11 +57,11 @@ describe('the thin form of a body', () => {
     baseUrl: 'https://api.example.com',
   });
   const renderThin = (type: EventType) => {
-    const thin = { ...event, type, api_version: NEWEST_API_VERSION, data: createSandboxData(type, samples) };
-    const body = renderBody(thin, { ...NEWEST, form: 'thin' });
+    const thin = { ...event, type, api_version: NEWEST_API_VERSION, data: createSandboxEventData(type, samples) };
+    const body = renderDeliveryBody(thin, { ...NEWEST, form: 'thin' });
     // Both ways to the thin form give the same bytes, so that every attempt is signed over the same body.
-    expect(toThinBody(renderBody(thin, NEWEST))).toBe(body);
-    expect(toThinBody(body)).toBe(body);
+    expect(removeSnapshotsFromBody(renderDeliveryBody(thin, NEWEST))).toBe(body);
+    expect(removeSnapshotsFromBody(body)).toBe(body);
     expect(body.length).toBeLessThan(1_000);
     return JSON.parse(body) as { readonly data: JsonObject };
   };
@@ -77,7 +77,7 @@ describe('the thin form of a body', () => {
   });
 
   test('keeps changes', () => {
-    const { changes } = createSandboxData('shipment.updated', samples);
+    const { changes } = createSandboxEventData('shipment.updated', samples);
     expect(changes).toBeDefined();
     expect(renderThin('shipment.updated').data).toEqual({ ...about, changes });
   });
@@ -130,7 +130,7 @@ describe('payload versions', () => {
   ])('are each derived from the next newer one: %s', (version, data) => {
     const before = structuredClone(event);
     const body = JSON.parse(
-      renderBody(event, { version: version as ApiVersion, form: 'full' }, false, versions),
+      renderDeliveryBody(event, { version: version as ApiVersion, form: 'full' }, false, versions),
     ) as JsonObject;
     expect(body).toEqual({ ...event, api_version: version, data });
     expect(Object.keys(body).slice(0, 4)).toEqual(['id', 'type', 'created_at', 'api_version']);
@@ -171,10 +171,9 @@ const context = {
 
 describe('a sandbox event', () => {
   test.each(SHIPMENT_EVENT_TYPES)('of %s has the shape of a live one, and its own type', (type) => {
-    const body = JSON.parse(renderBody(createSandboxEvent({ ...context, type }), NEWEST, true)) as Record<
-      string,
-      unknown
-    >;
+    const body = JSON.parse(
+      renderDeliveryBody(createSandboxWebhookEvent({ ...context, type }), NEWEST, true),
+    ) as Record<string, unknown>;
     expect(body).toMatchObject({
       id: 'evt_1',
       type,
@@ -194,9 +193,9 @@ describe('a sandbox event', () => {
   });
 
   test('is rendered like a live one, except for the `sandbox` field', () => {
-    const event = createSandboxEvent({ ...context, type: 'shipment.created' });
-    const live = JSON.parse(renderBody(event, NEWEST)) as object;
-    const { sandbox, ...rest } = JSON.parse(renderBody(event, NEWEST, true)) as { sandbox: unknown };
+    const event = createSandboxWebhookEvent({ ...context, type: 'shipment.created' });
+    const live = JSON.parse(renderDeliveryBody(event, NEWEST)) as object;
+    const { sandbox, ...rest } = JSON.parse(renderDeliveryBody(event, NEWEST, true)) as { sandbox: unknown };
     expect(sandbox).toBe(true);
     expect(rest).toEqual(live);
   });
@@ -249,30 +248,30 @@ describe('a secret', () => {
     expect(selectValidSecrets(secrets, at(3))).toEqual([secret(2)]);
     const stored = { created_at: at(0) } as SecretValidity;
     expect(selectValidSecrets([stored], at(3))).toEqual([stored]);
-    expect(ends(addSecret([stored], secret(1), at(5)))).toEqual([null, 5]);
+    expect(ends(addSigningSecret([stored], secret(1), at(5)))).toEqual([null, 5]);
   });
 });
 
 describe('rotating', () => {
   test('adds a fresh secret before the old one, which is valid to the end of the overlap', () => {
-    expect(addSecret([secret(0)], secret(1), at(5))).toEqual([secret(1), secret(0, 5)]);
+    expect(addSigningSecret([secret(0)], secret(1), at(5))).toEqual([secret(1), secret(0, 5)]);
   });
 
   test('leaves only the fresh one without an overlap', () => {
-    expect(addSecret([secret(0), secret(0, 9)], secret(1), at(1))).toEqual([secret(1)]);
+    expect(addSigningSecret([secret(0), secret(0, 9)], secret(1), at(1))).toEqual([secret(1)]);
   });
 
   test('shortens the validity granted by former rotations, and never lengthens it', () => {
-    expect(ends(addSecret([secret(3), secret(2, 12), secret(1, 6)], secret(4), at(8)))).toEqual([null, 8, 8, 6]);
+    expect(ends(addSigningSecret([secret(3), secret(2, 12), secret(1, 6)], secret(4), at(8)))).toEqual([null, 8, 8, 6]);
   });
 
   test('drops expired secrets', () => {
-    expect(ends(addSecret([secret(3), secret(1, 4)], secret(4), at(8)))).toEqual([null, 8]);
+    expect(ends(addSigningSecret([secret(3), secret(1, 4)], secret(4), at(8)))).toEqual([null, 8]);
   });
 
   test('keeps at most the newest five', () => {
     let secrets: readonly SecretValidity[] = [secret(0)];
-    for (let hour = 1; hour < 8; hour += 1) secrets = addSecret(secrets, secret(hour), at(20));
+    for (let hour = 1; hour < 8; hour += 1) secrets = addSigningSecret(secrets, secret(hour), at(20));
     expect(secrets).toHaveLength(MAX_VALID_SECRETS);
     expect(secrets.map(({ created_at }) => created_at)).toEqual([7, 6, 5, 4, 3].map(at));
   });
@@ -288,7 +287,7 @@ describe('the answer to a challenge', () => {
     [200, '{"challenge": "a-token"}'],
     [201, ' {"challenge":"a-token","more":1}\n'],
     [200, '"a-token"\n'],
-  ])('%i %j proves ownership', (status, body) => expect(provesOwnership(status, body, token)).toBe(true));
+  ])('%i %j proves ownership', (status, body) => expect(isOwnershipProven(status, body, token)).toBe(true));
 
   test.each([
     [200, ''],
@@ -304,5 +303,5 @@ describe('the answer to a challenge', () => {
     [302, token],
     [400, token],
     [500, '{"challenge":"a-token"}'],
-  ])('%i %j does not', (status, body) => expect(provesOwnership(status, body, token)).toBe(false));
+  ])('%i %j does not', (status, body) => expect(isOwnershipProven(status, body, token)).toBe(false));
 });

@@ -10,8 +10,8 @@ import {
   type PublishedEvent,
   type Timestamp,
   createEventSamples,
-  createSandboxData,
-  toThinData,
+  createSandboxEventData,
+  removeSnapshotsFromEventData,
 } from '@tracking/contracts';
 
 /** Version and form in which an event is rendered. */
@@ -25,7 +25,7 @@ export interface PayloadFormat {
  * Renders the body for all deliveries of an event to endpoints with this payload version and form. The body is stored,
  * and every attempt sends the same bytes.
  */
-export function renderBody(
+export function renderDeliveryBody(
   event: PublishedEvent,
   { version, form }: PayloadFormat,
   sandbox = false,
@@ -34,14 +34,14 @@ export function renderBody(
   const { id, type, created_at, environment, workspace_id } = event;
   const envelope = { id, type, created_at, api_version: version, environment, workspace_id };
   const full = versions.downgradeData(event, version);
-  const data = form === 'thin' ? toThinData(full) : full;
+  const data = form === 'thin' ? removeSnapshotsFromEventData(full) : full;
   return JSON.stringify(sandbox ? { ...envelope, sandbox, data } : { ...envelope, data });
 }
 
-/** Returns a body without snapshots (`payload: "thin"`), with the bytes that {@link renderBody} returns for it. */
-export function toThinBody(body: string): string {
+/** Returns a body without snapshots (`payload: "thin"`), with the bytes that {@link renderDeliveryBody} returns for it. */
+export function removeSnapshotsFromBody(body: string): string {
   const { data, ...envelope } = JSON.parse(body) as { readonly data: JsonObject };
-  return JSON.stringify({ ...envelope, data: toThinData(data) });
+  return JSON.stringify({ ...envelope, data: removeSnapshotsFromEventData(data) });
 }
 
 export interface SandboxContext {
@@ -56,7 +56,7 @@ export interface SandboxContext {
 }
 
 /** Creates a sandbox event: invented data in the shape of live events. */
-export function createSandboxEvent({
+export function createSandboxWebhookEvent({
   id,
   type,
   at,
@@ -65,7 +65,7 @@ export function createSandboxEvent({
   environment,
   addresses,
 }: SandboxContext): PublishedEvent {
-  const data = createSandboxData(type, createEventSamples(at, addresses, environment));
+  const data = createSandboxEventData(type, createEventSamples(at, addresses, environment));
   return { id, type, created_at: at, api_version, environment, workspace_id, data };
 }
 
@@ -104,7 +104,7 @@ export function createSignatureHeaders(id: string, atMs: number, signers: readon
 export const MAX_VALID_SECRETS = 5;
 
 /** Default time for which the old secret stays valid after a rotation. */
-export const DEFAULT_OVERLAP_SECONDS = 86_400;
+export const DEFAULT_SECRET_OVERLAP_SECONDS = 86_400;
 
 /** Validity of a signing secret. */
 export interface SecretValidity {
@@ -122,7 +122,7 @@ export function selectValidSecrets<S extends SecretValidity>(secrets: readonly S
  * Adds a fresh secret at the front. The other secrets expire at `overlapEnds` at the latest; only the newest {@link
  * MAX_VALID_SECRETS} are kept.
  */
-export function addSecret<S extends SecretValidity>(
+export function addSigningSecret<S extends SecretValidity>(
   secrets: readonly S[],
   fresh: S,
   overlapEnds: Timestamp,
@@ -139,7 +139,7 @@ export function addSecret<S extends SecretValidity>(
  * text, as a JSON string or as JSON `{"challenge": "<token>"}`. Surrounding white space is ignored. A token elsewhere
  * in the body is no proof, because a server that echoes requests would return it too.
  */
-export function provesOwnership(statusCode: number, body: string, token: string): boolean {
+export function isOwnershipProven(statusCode: number, body: string, token: string): boolean {
   if (statusCode < 200 || statusCode > 299) return false;
   const text = body.trim();
   return text === token || parseChallengeToken(text) === token;

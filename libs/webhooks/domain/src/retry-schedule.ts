@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
-import { type Delivery, isScheduled } from './delivery.ts';
-import { type EventPeriod, computeEndWithPauses } from './endpoint.ts';
+import { type Delivery, hasScheduledAttemptsLeft } from './delivery.ts';
+import { type EventPeriod, computeEndExcludingPauses } from './endpoint.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
 /** Schedule for retrying failed deliveries. Durations in milliseconds. */
@@ -49,7 +49,7 @@ export interface AttemptContext {
  * discarded unless it was delivered. If the endpoint's URL changed during the attempt, only a success counts, and the
  * next attempt, at the new URL, is due immediately.
  */
-export function applyAttempt(delivery: Delivery, attempt: FinishedAttempt, context: AttemptContext): Delivery {
+export function applyFinishedAttempt(delivery: Delivery, attempt: FinishedAttempt, context: AttemptContext): Delivery {
   const { outcome, startedAt, endedAt, manual, urlRevision } = attempt;
   const attempted: Delivery = {
     ...delivery,
@@ -61,12 +61,12 @@ export function applyAttempt(delivery: Delivery, attempt: FinishedAttempt, conte
     last_error: outcome.kind === 'success' ? null : outcome.error,
     revision: delivery.revision + 1,
   };
-  if (outcome.kind === 'success') return completeDelivery(attempted, 'succeeded', endedAt);
+  if (outcome.kind === 'success') return endDeliveryWithStatus(attempted, 'succeeded', endedAt);
   if (delivery.status === 'succeeded') return { ...attempted, last_error: delivery.last_error };
-  if (!isScheduled(delivery)) return attempted;
-  if (delivery.sandbox) return completeDelivery(attempted, 'discarded', endedAt);
+  if (!hasScheduledAttemptsLeft(delivery)) return attempted;
+  if (delivery.sandbox) return endDeliveryWithStatus(attempted, 'discarded', endedAt);
   if (urlRevision !== context.urlRevision) return { ...attempted, status: 'retrying', next_attempt_at: endedAt };
-  if (outcome.kind === 'gone') return completeDelivery(attempted, 'dead_lettered', endedAt);
+  if (outcome.kind === 'gone') return endDeliveryWithStatus(attempted, 'dead_lettered', endedAt);
   if (manual) return attempted;
   return rescheduleDelivery(attempted, attempt, outcome, context);
 }
@@ -80,7 +80,7 @@ function rescheduleDelivery(
   const ended = Date.parse(endedAt);
   const windowEndsAt = computeRetryWindowEnd(policy, Date.parse(attempted.first_attempt_at ?? startedAt), pauses);
   // Compare the attempt's start: an attempt that started within the window is followed by the last attempt.
-  if (Date.parse(startedAt) >= windowEndsAt) return completeDelivery(attempted, 'dead_lettered', endedAt);
+  if (Date.parse(startedAt) >= windowEndsAt) return endDeliveryWithStatus(attempted, 'dead_lettered', endedAt);
   // A hold does not consume an attempt of the schedule. A hold that ends after the window delays the last attempt.
   const failures = outcome.kind === 'hold' ? attempted.failures : attempted.failures + 1;
   const next =
@@ -90,7 +90,7 @@ function rescheduleDelivery(
   return { ...attempted, status: 'retrying', failures, next_attempt_at: new Date(next).toISOString() };
 }
 
-function completeDelivery(
+function endDeliveryWithStatus(
   delivery: Delivery,
   status: 'succeeded' | 'dead_lettered' | 'discarded',
   at: Timestamp,
@@ -136,7 +136,7 @@ export function computeRetryWindowEnd(
   firstAttemptAt: number,
   pauses: readonly EventPeriod[],
 ): number {
-  return computeEndWithPauses(firstAttemptAt, policy.windowMs, pauses);
+  return computeEndExcludingPauses(firstAttemptAt, policy.windowMs, pauses);
 }
 
 export interface FailedAttempt {

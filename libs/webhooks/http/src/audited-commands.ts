@@ -35,7 +35,7 @@ export async function replayOrDiscardDeadLetters(
   const after = first && {
     environment,
     endpoint_id: filter.endpoint_id,
-    ...selectAuditedFilter(first),
+    ...selectAuditedReplayFilter(first),
     ...(counted && { [counted.is_exact ? 'matched' : 'matched_at_least']: counted.count }),
     replay_ids: settled.replays.map(({ id }) => id),
   };
@@ -51,7 +51,7 @@ export async function createReplay(
 ): Promise<WebhookReplay> {
   const replay = await replays.create(command);
   const { environment } = command;
-  const after = { environment, ...selectAuditedFilter(replay), statuses: replay.statuses, replay_id: replay.id };
+  const after = { environment, ...selectAuditedReplayFilter(replay), statuses: replay.statuses, replay_id: replay.id };
   reportChange(request, { before: null, after }, replay.endpoint_id);
   return replay;
 }
@@ -90,6 +90,6 @@ export async function discardDelivery(
   return delivery;
 }
 
-function selectAuditedFilter({ since, until, event_types, reasons, delivery_ids }: WebhookReplay) {
+function selectAuditedReplayFilter({ since, until, event_types, reasons, delivery_ids }: WebhookReplay) {
   return { since, until, event_types, reasons, delivery_ids };
 }

@@ -1,6 +1,15 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { DELIVERY_ERROR_CODES, EVENT_TYPES } from '@tracking/contracts';
-import { Id, QueryId, QueryTime, EnumList, QueryEnumList, TextList, Timestamp, WithWarnings } from '@tracking/http';
+import {
+  IdField,
+  IdQueryField,
+  TimeQueryField,
+  EnumListField,
+  EnumListQueryField,
+  TextListField,
+  TimestampField,
+  WithWarnings,
+} from '@tracking/http';
 import type {
   DeadLetterCount,
   DeadLetterFilter,
@@ -105,54 +114,54 @@ export class StartedReplaysResource extends WithWarnings implements StartedRepla
 }
 
 export class GetDeadLetterSummaryDto {
-  @QueryId('whe', { description: 'Only dead letters of this endpoint.' })
+  @IdQueryField('whe', { description: 'Only dead letters of this endpoint.' })
   endpoint_id?: string;
 
-  @QueryEnumList(EVENT_TYPES, { description: 'Only dead letters of these event types, separated by commas.' })
+  @EnumListQueryField(EVENT_TYPES, { description: 'Only dead letters of these event types, separated by commas.' })
   event_type?: string;
 
-  @QueryEnumList(DELIVERY_ERROR_CODES, {
+  @EnumListQueryField(DELIVERY_ERROR_CODES, {
     description: 'Only dead letters with one of these error codes (`last_error.code`), separated by commas.',
     example: 'timeout',
   })
   reason?: string;
 
-  @QueryTime({ description: 'Only events created at this time or later.' })
+  @TimeQueryField({ description: 'Only events created at this time or later.' })
   since?: string;
 
-  @QueryTime({ description: 'Only events created at this time or earlier.' })
+  @TimeQueryField({ description: 'Only events created at this time or earlier.' })
   until?: string;
 }
 
 @ApiSchema({ name: 'WebhookDeadLetters' })
 export class SelectDeadLettersDto {
-  @Id('whe', { description: 'Only dead letters of this endpoint.', nullable: true })
+  @IdField('whe', { description: 'Only dead letters of this endpoint.', nullable: true })
   endpoint_id?: string | null;
 
-  @EnumList(EVENT_TYPES, {
+  @EnumListField(EVENT_TYPES, {
     description: 'Only dead letters of these event types.',
     example: ['shipment.updated'],
     nullable: true,
   })
   event_types?: string[] | null;
 
-  @EnumList(DELIVERY_ERROR_CODES, {
+  @EnumListField(DELIVERY_ERROR_CODES, {
     description: 'Only dead letters with one of these error codes (`last_error.code`).',
     example: ['timeout', 'connection_refused'],
     nullable: true,
   })
   reasons?: string[] | null;
 
-  @Timestamp({ description: 'Only events created at this time or later.', nullable: true })
+  @TimestampField({ description: 'Only events created at this time or later.', nullable: true })
   since?: string | null;
 
-  @Timestamp({
+  @TimestampField({
     description: 'Only events created at this time or earlier. Defaults to the time of the request.',
     nullable: true,
   })
   until?: string | null;
 
-  @TextList(MAX_DELIVERY_IDS, {
+  @TextListField(MAX_DELIVERY_IDS, {
     description: 'Only the deliveries with these ids.',
     example: ['dlv_9c1e2k7qv3n5xw6yz2aabbccdd'],
     nullable: true,
@@ -160,7 +169,7 @@ export class SelectDeadLettersDto {
   delivery_ids?: string[] | null;
 }
 
-export function toSummaryFilter({
+export function convertToDeadLetterFilter({
   endpoint_id,
   event_type,
   reason,

@@ -2,12 +2,12 @@ import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { DELIVERY_ERROR_CODES, DELIVERY_STATUSES, EVENT_TYPES, type JsonValue } from '@tracking/contracts';
 import {
   PageDto,
-  PageType,
-  QueryId,
-  QueryTime,
+  DerivePageClass,
+  IdQueryField,
+  TimeQueryField,
   createSchemaReference,
-  selectListed,
-  QueryEnumList,
+  selectValuesInList,
+  EnumListQueryField,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
@@ -128,37 +128,37 @@ export class DeliveryDetailResource extends DeliveryResource implements WebhookD
 }
 
 @ApiSchema({ name: 'WebhookDeliveryPage' })
-export class DeliveryPageResource extends PageType(DeliveryResource, 'Deliveries of this page.') {}
+export class DeliveryPageResource extends DerivePageClass(DeliveryResource, 'Deliveries of this page.') {}
 
 export class ListDeliveriesDto extends PageDto {
-  @QueryId('whe', { description: 'Only deliveries to this endpoint.' })
+  @IdQueryField('whe', { description: 'Only deliveries to this endpoint.' })
   endpoint_id?: string;
 
-  @QueryId('evt', { description: 'Only deliveries of this event.' })
+  @IdQueryField('evt', { description: 'Only deliveries of this event.' })
   event_id?: string;
 
-  @QueryEnumList(EVENT_TYPES, {
+  @EnumListQueryField(EVENT_TYPES, {
     description: 'Only deliveries of events of these types, separated by commas.',
     example: 'milestone.recorded',
   })
   event_type?: string;
 
-  @QueryEnumList(DELIVERY_STATUSES, {
+  @EnumListQueryField(DELIVERY_STATUSES, {
     description: `One or more statuses, separated by commas: ${DELIVERY_STATUSES.join(', ')}.`,
     example: 'retrying',
   })
   status?: string;
 
-  @QueryEnumList(DELIVERY_ERROR_CODES, {
+  @EnumListQueryField(DELIVERY_ERROR_CODES, {
     description: 'Only dead letters with one of these error codes (`last_error.code`), separated by commas.',
     example: 'timeout',
   })
   reason?: string;
 
-  @QueryTime({ description: 'Only events created at this time or later.' })
+  @TimeQueryField({ description: 'Only events created at this time or later.' })
   since?: string;
 
-  @QueryTime({ description: 'Only events created at this time or earlier.' })
+  @TimeQueryField({ description: 'Only events created at this time or earlier.' })
   until?: string;
 }
 
@@ -167,9 +167,9 @@ export function toDeliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
   return {
     ...(endpoint_id && { endpoint_id }),
     ...(event_id && { event_id }),
-    ...(event_type && { event_types: selectListed(EVENT_TYPES, event_type) }),
-    ...(status && { statuses: selectListed(DELIVERY_STATUSES, status) }),
-    ...(reason && { reasons: selectListed(DELIVERY_ERROR_CODES, reason) }),
+    ...(event_type && { event_types: selectValuesInList(EVENT_TYPES, event_type) }),
+    ...(status && { statuses: selectValuesInList(DELIVERY_STATUSES, status) }),
+    ...(reason && { reasons: selectValuesInList(DELIVERY_ERROR_CODES, reason) }),
     ...(since && { since }),
     ...(until && { until }),
   };

@@ -10,22 +10,22 @@ import {
 } from '@tracking/contracts';
 import {
   CheckedField,
-  Forwarded,
-  createCanonicalConversion,
-  InputType,
+  UncheckedField,
+  createEnumConversion,
+  DeriveRequestClass,
   DEFAULT_MAX_CHARS,
   BodyPipe,
-  PageType,
+  DerivePageClass,
   PlainBodyPipe,
   Resource,
-  text,
+  checkText,
   RESPONSE_TIME_SCHEMA,
-  WholeNumber,
+  WholeNumberField,
   WithWarnings,
 } from '@tracking/http';
 import type { NewWebhookEndpoint, RevealedSecret, WebhookEndpoint } from '@tracking/webhooks';
 
-const convertEventType = createCanonicalConversion(EVENT_TYPES);
+const convertEventType = createEnumConversion(EVENT_TYPES);
 
 @ApiSchema({ name: 'WebhookError' })
 export class WebhookErrorResource {
@@ -53,7 +53,7 @@ class VerificationResource {
 export class EndpointResource extends Resource implements WebhookEndpoint {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'whe_5f3c2k7qv3n5xw6yz2aabbccdd' })
   readonly id!: string;
-  @Forwarded(
+  @UncheckedField(
     { type: String, format: 'uri', maxLength: DEFAULT_MAX_CHARS },
     {
       description:
@@ -63,23 +63,23 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
     { answer: { format: undefined } as unknown as ApiPropertyOptions },
   )
   readonly url!: string;
-  @Forwarded(
+  @UncheckedField(
     { type: [String], enum: ['*', ...EVENT_TYPES], minItems: 1 },
     { description: 'Subscribed event types. `*` includes the six standard types.', example: ['*'] },
     { normalise: (types) => (Array.isArray(types) ? types.map(convertEventType) : types) },
   )
   readonly event_types!: string[];
-  @Forwarded(
+  @UncheckedField(
     { type: String, maxLength: DEFAULT_MAX_CHARS },
     { description: 'Free-text description of the endpoint, for people.', nullable: true },
   )
   readonly description!: string | null;
-  @Forwarded(
+  @UncheckedField(
     { type: String, enum: [...API_VERSIONS] },
     { description: 'Version of the payloads. Defaults to the newest version when the endpoint is created.' },
   )
   readonly api_version!: ApiVersion;
-  @Forwarded(
+  @UncheckedField(
     { type: String, enum: [...PAYLOAD_FORMS] },
     {
       description:
@@ -106,7 +106,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
     description: 'Result of the last challenge to the current URL.',
   })
   readonly last_verification!: VerificationResource | null;
-  @Forwarded(
+  @UncheckedField(
     { type: 'object', additionalProperties: { type: 'string', maxLength: DEFAULT_MAX_CHARS }, maxProperties: 20 },
     {
       description:
@@ -116,7 +116,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
     { answer: { additionalProperties: { type: 'string' } } as ApiPropertyOptions },
   )
   readonly headers!: Record<string, string>;
-  @Forwarded(
+  @UncheckedField(
     { type: 'integer', minimum: 1, maximum: 100 },
     { description: 'Maximum number of concurrent attempts. Defaults to 16.' },
   )
@@ -134,7 +134,7 @@ export class EndpointResource extends Resource implements WebhookEndpoint {
 
 /** Fields that clients set. The webhooks library checks them, because only it knows which URLs are allowed. */
 @ApiSchema({ name: 'WebhookEndpointFields' })
-export class EndpointDto extends InputType(EndpointResource, {
+export class EndpointDto extends DeriveRequestClass(EndpointResource, {
   required: ['url', 'event_types'],
   optional: ['description', 'api_version', 'payload', 'headers', 'max_concurrency'],
 }) {}
@@ -146,7 +146,7 @@ export class EndpointChangesDto extends PartialType(EndpointDto) {}
 @ApiSchema({ name: 'WebhookEndpointTest' })
 export class TestEndpointDto {
   @CheckedField(
-    text,
+    checkText,
     { description: 'Type of the sandbox event.', example: 'milestone.recorded' },
     { type: String, enum: [...EVENT_TYPES] },
     { normalise: convertEventType },
@@ -178,7 +178,7 @@ export class EndpointDeletedResource extends WithWarnings {
 }
 
 @ApiSchema({ name: 'WebhookEndpointPage' })
-export class EndpointPageResource extends PageType(
+export class EndpointPageResource extends DerivePageClass(
   EndpointResource,
   'Endpoints of this page.',
   'Cursor of the next page. Send it as `cursor`.',
@@ -214,7 +214,7 @@ export class EndpointSecretsResource extends WithWarnings implements RevealedSec
 
 @ApiSchema({ name: 'WebhookSecretRotation' })
 export class RotateSecretDto {
-  @WholeNumber(0, MAX_OVERLAP_SECONDS, {
+  @WholeNumberField(0, MAX_OVERLAP_SECONDS, {
     description: 'Seconds for which the old secret signs in addition to the new one. Defaults to 86,400 (one day).',
     example: 86_400,
     nullable: true,

@@ -2,7 +2,7 @@ export {
   SelectDeadLettersDto,
   GetDeadLetterSummaryDto,
   toDeadLettersFilter,
-  toSummaryFilter,
+  convertToDeadLetterFilter,
 } from './dead-letters.resource.ts';
 export { toDeliveryFilter, ListDeliveriesDto } from './delivery.resource.ts';
 export { ListReplaysDto, toReplayFilter, ReplayFilterDto } from './replay.resource.ts';

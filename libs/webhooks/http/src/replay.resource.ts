@@ -1,15 +1,15 @@
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { EVENT_TYPES } from '@tracking/contracts';
 import {
-  InputType,
+  DeriveRequestClass,
   PageDto,
-  PageType,
-  QueryId,
+  DerivePageClass,
+  IdQueryField,
   Resource,
-  EnumList,
+  EnumListField,
   RESPONSE_TIME_SCHEMA,
-  TextList,
-  Timestamp,
+  TextListField,
+  TimestampField,
   WithWarnings,
 } from '@tracking/http';
 import { DEFAULT_REPLAYED_STATUSES, REPLAYED_STATUSES, REPLAY_ACTIONS, REPLAY_STATUSES } from '@tracking/webhooks';
@@ -26,30 +26,30 @@ export class ReplayResource extends Resource implements WebhookReplay {
   readonly endpoint_id!: string;
   @ApiProperty({ description: '`replay` sends deliveries again; `discard` discards them.', enum: REPLAY_ACTIONS })
   readonly action!: WebhookReplay['action'];
-  @Timestamp({
+  @TimestampField({
     description: 'Only events created at this time or later. If null, the replay starts at the first stored event.',
     example: '2026-11-21T09:30:00Z',
     nullable: true,
   })
   readonly since!: string | null;
-  @Timestamp({
+  @TimestampField({
     description:
       'Only events created at this time or earlier. Defaults to the time of the request, which is also the maximum.',
     example: '2026-11-22T09:30:00Z',
   })
   readonly until!: string;
-  @EnumList(EVENT_TYPES, {
+  @EnumListField(EVENT_TYPES, {
     description: 'Only events of these types. If null, all types that the endpoint subscribes to.',
     example: ['milestone.recorded'],
     nullable: true,
   })
   readonly event_types!: readonly string[] | null;
-  @EnumList(REPLAYED_STATUSES, {
+  @EnumListField(REPLAYED_STATUSES, {
     description: `Statuses of deliveries to include. \`missed\` stands for events that were never recorded for the endpoint, including events from before its creation. Defaults to ${DEFAULT_REPLAYED_STATUSES.join(' and ')}.`,
     example: [...DEFAULT_REPLAYED_STATUSES],
   })
   readonly statuses!: WebhookReplay['statuses'];
-  @TextList(MAX_REASONS, {
+  @TextListField(MAX_REASONS, {
     description:
       'Only deliveries with one of these error codes (`last_error.code`), which excludes missed events. If null, all deliveries.',
     example: ['timeout'],
@@ -94,7 +94,7 @@ export class ReplayResource extends Resource implements WebhookReplay {
 
 /** Filter for the deliveries to send again. All fields are optional. */
 @ApiSchema({ name: 'WebhookReplayFilter' })
-export class ReplayFilterDto extends InputType(ReplayResource, {
+export class ReplayFilterDto extends DeriveRequestClass(ReplayResource, {
   optional: ['since', 'until', 'event_types', 'statuses', 'reasons'],
 }) {}
 
@@ -102,7 +102,7 @@ export class ReplayFilterDto extends InputType(ReplayResource, {
 export class ReplayWrittenResource extends IntersectionType(ReplayResource, WithWarnings) {}
 
 @ApiSchema({ name: 'WebhookReplayPage' })
-export class ReplayPageResource extends PageType(ReplayResource, 'Replays of this page.') {}
+export class ReplayPageResource extends DerivePageClass(ReplayResource, 'Replays of this page.') {}
 
 /** Returns the filter with sorted lists and without duplicates. A field that is absent or null has its default. */
 export function toReplayFilter({
@@ -122,6 +122,6 @@ export function toReplayFilter({
 }
 
 export class ListReplaysDto extends PageDto {
-  @QueryId('whe', { description: 'Only replays of this endpoint.' })
+  @IdQueryField('whe', { description: 'Only replays of this endpoint.' })
   endpoint_id?: string;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, Warning } from '@tracking/contracts';
-import { reportChange, getScope } from '@tracking/http';
+import { reportChange, getRequestScope } from '@tracking/http';
 import type { WebhookEndpoint, WebhookEndpoints } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 
@@ -7,13 +7,13 @@ import type { FastifyReply } from 'fastify';
  * Makes a change of an endpoint and reports it to the audit trail. A concurrent change between the read and the write
  * would be part of the report.
  */
-export async function changeAndReport<T extends object>(
+export async function changeEndpointAndReport<T extends object>(
   endpoints: WebhookEndpoints,
   { request }: FastifyReply,
   endpoint_id: string,
   change: () => Promise<T>,
 ): Promise<{ readonly before: WebhookEndpoint; readonly after: T }> {
-  const before = await endpoints.get({ ...getScope(request), endpoint_id });
+  const before = await endpoints.get({ ...getRequestScope(request), endpoint_id });
   const after = await change();
   reportChange(request, { before, after: 'deleted' in after ? null : after });
   return { before, after };

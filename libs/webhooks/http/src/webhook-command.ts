@@ -1,7 +1,7 @@
 import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import { createCommandContext } from '@tracking/http';
-import { withUnknownOutcome } from '@tracking/ports';
+import { convertToUnknownOutcome } from '@tracking/ports';
 import type { WebhookCommand } from '@tracking/webhooks';
 import type { FastifyRequest } from 'fastify';
 
@@ -19,6 +19,6 @@ export const WebhookCommandOf = createParamDecorator((_data: unknown, context: E
  * about earlier steps.
  * @throws the error, or `Unavailable` in place of such an error
  */
-export function rethrowAsUnknownOutcome(error: unknown): never {
-  throw withUnknownOutcome(error);
+export function rethrowWithUnknownOutcome(error: unknown): never {
+  throw convertToUnknownOutcome(error);
 }

@@ -1,7 +1,15 @@
 import { Controller, Get, HttpCode, Inject, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Scope } from '@tracking/contracts';
-import { Audited, BodyPipe, CurrentScope, Operation, SentBody, ErrorResponse, WriteResponder } from '@tracking/http';
+import {
+  RecordInAuditLog,
+  BodyPipe,
+  ScopeOfRequest,
+  PublicRoute,
+  RequestBody,
+  ErrorResponse,
+  WriteResponder,
+} from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
 import type { DeadLetterSummary, WebhookCommand } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
@@ -11,7 +19,7 @@ import {
   DeadLetterSummaryResource,
   SelectDeadLettersDto,
   toDeadLettersFilter,
-  toSummaryFilter,
+  convertToDeadLetterFilter,
 } from './dead-letters.resource.ts';
 import type { StartedReplays } from './dead-letters.resource.ts';
 import type { WebhooksHttpDependencies } from './dependencies.ts';
@@ -32,21 +40,21 @@ export class WebhookDeadLettersController {
   ) {}
 
   @Get('summary')
-  @Operation('summarizeWebhookDeadLetters', {
+  @PublicRoute('summarizeWebhookDeadLetters', {
     summary: 'Count dead letters by error code, endpoint and event type',
     query: GetDeadLetterSummaryDto,
   })
   @ApiResponse({ status: 200, description: 'Counts of the matching dead letters.', type: DeadLetterSummaryResource })
   summarizeDeadLetters(
     @Query() query: GetDeadLetterSummaryDto,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
   ): Promise<DeadLetterSummary> {
-    return this.webhooks.deadLetters.summary({ ...scope, filter: toSummaryFilter(query) });
+    return this.webhooks.deadLetters.summary({ ...scope, filter: convertToDeadLetterFilter(query) });
   }
 
   @Post('replay')
   @HttpCode(202)
-  @Operation('replayWebhookDeadLetters', {
+  @PublicRoute('replayWebhookDeadLetters', {
     summary: 'Counts of the matching dead letters.',
     description:
       'Starts a replay for each endpoint with matching dead letters. Deliveries get a new schedule and are sent oldest first. Without a filter, all dead letters are replayed.',
@@ -55,9 +63,9 @@ export class WebhookDeadLettersController {
   @ApiResponse({ status: 202, description: 'The replays that were started.', type: StartedReplaysResource })
   @EndpointOrDeliveryNotFoundResponse()
   @ErrorResponse(409, 'The endpoint in the filter is not enabled, or a replay of it is already running.')
-  @Audited('webhook_dead_letters.replayed')
+  @RecordInAuditLog('webhook_dead_letters.replayed')
   async replayDeadLetters(
-    @SentBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: ReadBody<SelectDeadLettersDto>,
+    @RequestBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: ReadBody<SelectDeadLettersDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<StartedReplays>> {
@@ -68,7 +76,7 @@ export class WebhookDeadLettersController {
 
   @Post('discard')
   @HttpCode(202)
-  @Operation('discardWebhookDeadLetters', {
+  @PublicRoute('discardWebhookDeadLetters', {
     summary: 'Discard dead letters',
     description:
       'Starts a job for each endpoint with matching dead letters, including deleted endpoints. Jobs are listed and canceled like replays. Without a filter, all dead letters are discarded.',
@@ -76,9 +84,9 @@ export class WebhookDeadLettersController {
   })
   @ApiResponse({ status: 202, description: 'The jobs that were started.', type: StartedReplaysResource })
   @EndpointOrDeliveryNotFoundResponse()
-  @Audited('webhook_dead_letters.discarded')
+  @RecordInAuditLog('webhook_dead_letters.discarded')
   async discardDeadLetters(
-    @SentBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: ReadBody<SelectDeadLettersDto>,
+    @RequestBody(DEAD_LETTERS_BODY_PIPE) { value, warnings }: ReadBody<SelectDeadLettersDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<StartedReplays>> {

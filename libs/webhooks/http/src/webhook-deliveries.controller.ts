@@ -2,15 +2,15 @@ import { Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nes
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, Scope, Warning } from '@tracking/contracts';
 import {
-  Audited,
-  CurrentScope,
+  RecordInAuditLog,
+  ScopeOfRequest,
   Cursors,
   formatEtag,
   NO_BODY_PIPE,
-  Operation,
-  readTextKeyedPage,
+  PublicRoute,
+  readListPageByTextPosition,
   ErrorResponse,
-  SentBody,
+  RequestBody,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
@@ -25,7 +25,7 @@ import {
 } from './delivery.resource.ts';
 import { WEBHOOKS_TOKEN, type WebhooksHttpDependencies } from './dependencies.ts';
 import { discardDelivery } from './audited-commands.ts';
-import { rethrowAsUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
+import { rethrowWithUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
 const DeliveryNotFoundResponse = () =>
   ErrorResponse(404, 'This delivery does not exist in this workspace and environment.');
@@ -40,26 +40,26 @@ export class WebhookDeliveriesController {
   ) {}
 
   @Get()
-  @Operation('listWebhookDeliveries', { summary: 'List deliveries, newest first', query: ListDeliveriesDto })
+  @PublicRoute('listWebhookDeliveries', { summary: 'List deliveries, newest first', query: ListDeliveriesDto })
   @ApiResponse({ status: 200, description: 'A page of deliveries.', type: DeliveryPageResource })
   async listDeliveries(
     @Query() query: ListDeliveriesDto,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
   ): Promise<Page<WebhookDelivery>> {
     const filter = toDeliveryFilter(query);
     const listing = { list: 'webhook deliveries', scope, filter: { ...filter }, sort: '-created_at' };
-    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
+    return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
       this.webhooks.deliveries.list({ scopes: [scope], filter, ...asked }),
     );
   }
 
   @Get(':id')
-  @Operation('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
+  @PublicRoute('getWebhookDelivery', { summary: 'Get a delivery with every attempt', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryDetailResource })
   @DeliveryNotFoundResponse()
   async getDelivery(
     @Param('id') delivery_id: string,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookDeliveryDetail> {
     const delivery = await this.webhooks.deliveries.get({ scopes: [scope], delivery_id });
@@ -69,7 +69,10 @@ export class WebhookDeliveriesController {
 
   @Post(':id/retry')
   @HttpCode(202)
-  @Operation('retryWebhookDelivery', { summary: 'Request an extra attempt outside the schedule', conditional: 'write' })
+  @PublicRoute('retryWebhookDelivery', {
+    summary: 'Request an extra attempt outside the schedule',
+    conditional: 'write',
+  })
   @ApiResponse({
     status: 202,
     description: 'The delivery, as it was before the attempt. Get the delivery again for the outcome.',
@@ -79,24 +82,24 @@ export class WebhookDeliveriesController {
   @ErrorResponse(409, 'The endpoint is not enabled.')
   async retryDelivery(
     @Param('id') delivery_id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
-    const body = await this.webhooks.deliveries.retry({ ...command, delivery_id }).catch(rethrowAsUnknownOutcome);
+    const body = await this.webhooks.deliveries.retry({ ...command, delivery_id }).catch(rethrowWithUnknownOutcome);
     return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 
   @Post(':id/discard')
   @HttpCode(200)
-  @Operation('discardWebhookDelivery', { summary: 'Discard a delivery', conditional: 'write' })
+  @PublicRoute('discardWebhookDelivery', { summary: 'Discard a delivery', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The delivery.', type: DeliveryWrittenResource })
   @DeliveryNotFoundResponse()
   @ErrorResponse(409, 'The delivery already succeeded.')
-  @Audited('webhook_delivery.discarded')
+  @RecordInAuditLog('webhook_delivery.discarded')
   async discardDelivery(
     @Param('id') delivery_id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {

@@ -2,19 +2,19 @@ import { Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, R
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { JsonObject, Page, Scope, Warning } from '@tracking/contracts';
 import {
-  Audited,
+  RecordInAuditLog,
   BodyPipe,
-  CurrentScope,
+  ScopeOfRequest,
   Cursors,
   formatEtag,
   NO_BODY_PIPE,
-  Operation,
+  PublicRoute,
   PageDto,
   type ReadBody,
-  readTextKeyedPage,
+  readListPageByTextPosition,
   ErrorResponse,
-  getScope,
-  SentBody,
+  getRequestScope,
+  RequestBody,
   reportChange,
   WriteResponder,
   type WriteResponse,
@@ -46,9 +46,9 @@ import {
   SECRET_ROTATION_BODY_PIPE,
   TestEndpointDto,
 } from './endpoint.resource.ts';
-import { warnAboutDroppedHeaders, changeAndReport } from './reported-change.ts';
+import { warnAboutDroppedHeaders, changeEndpointAndReport } from './reported-change.ts';
 import { VerificationThrottle } from './verification-throttle.ts';
-import { rethrowAsUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
+import { rethrowWithUnknownOutcome, WebhookCommandOf } from './webhook-command.ts';
 
 const EndpointNotFoundResponse = () =>
   ErrorResponse(404, 'This endpoint does not exist in this workspace and environment.');
@@ -67,7 +67,7 @@ export class WebhookEndpointsController {
   ) {}
 
   @Post()
-  @Operation('createWebhookEndpoint', {
+  @PublicRoute('createWebhookEndpoint', {
     summary: 'Create an endpoint, without sending anything to it',
     body: EndpointDto,
   })
@@ -76,9 +76,9 @@ export class WebhookEndpointsController {
     description: 'The created endpoint. Only this response contains the secret.',
     type: EndpointCreatedResource,
   })
-  @Audited('webhook_endpoint.created')
+  @RecordInAuditLog('webhook_endpoint.created')
   async createEndpoint(
-    @SentBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: ReadBody<JsonObject>,
+    @RequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: ReadBody<JsonObject>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
@@ -89,22 +89,22 @@ export class WebhookEndpointsController {
   }
 
   @Get()
-  @Operation('listWebhookEndpoints', { summary: 'List endpoints, newest first', query: PageDto })
+  @PublicRoute('listWebhookEndpoints', { summary: 'List endpoints, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of endpoints.', type: EndpointPageResource })
-  async listEndpoints(@Query() query: PageDto, @CurrentScope() scope: Scope): Promise<Page<WebhookEndpoint>> {
+  async listEndpoints(@Query() query: PageDto, @ScopeOfRequest() scope: Scope): Promise<Page<WebhookEndpoint>> {
     const listing = { list: 'webhook endpoints', scope, filter: {}, sort: '-created_at' };
-    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
+    return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
       this.webhooks.endpoints.list({ ...scope, ...asked }),
     );
   }
 
   @Get(':id')
-  @Operation('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
+  @PublicRoute('getWebhookEndpoint', { summary: 'Get an endpoint', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointResource })
   @EndpointNotFoundResponse()
   async getEndpoint(
     @Param('id') endpoint_id: string,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookEndpoint> {
     const endpoint = await this.webhooks.endpoints.get({ ...scope, endpoint_id });
@@ -113,61 +113,61 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id/stats')
-  @Operation('getWebhookEndpointStats', { summary: 'Get hourly delivery statistics', query: GetEndpointStatsDto })
+  @PublicRoute('getWebhookEndpointStats', { summary: 'Get hourly delivery statistics', query: GetEndpointStatsDto })
   @ApiResponse({ status: 200, description: 'Statistics of the endpoint.', type: EndpointStatsResource })
   @EndpointNotFoundResponse()
   getStatistics(
     @Param('id') endpoint_id: string,
     @Query() query: GetEndpointStatsDto,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
   ): Promise<WebhookStats> {
     return this.webhooks.stats.get({ ...scope, endpoint_id, ...toStatsPeriod(query) });
   }
 
   @Patch(':id')
-  @Operation('changeWebhookEndpoint', {
+  @PublicRoute('changeWebhookEndpoint', {
     summary: 'Change an endpoint; a new URL has to be verified',
     body: EndpointChangesDto,
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @EndpointNotFoundResponse()
-  @Audited('webhook_endpoint.changed')
+  @RecordInAuditLog('webhook_endpoint.changed')
   async changeEndpoint(
     @Param('id') endpoint_id: string,
-    @SentBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: ReadBody<JsonObject>,
+    @RequestBody(ENDPOINT_BODY_PIPE) { value: fields, warnings }: ReadBody<JsonObject>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const change = () => this.webhooks.endpoints.change({ ...command, endpoint_id, fields });
-    const { before, after: body } = await changeAndReport(this.webhooks.endpoints, reply, endpoint_id, change);
+    const { before, after: body } = await changeEndpointAndReport(this.webhooks.endpoints, reply, endpoint_id, change);
     const dropped = warnAboutDroppedHeaders(before, fields, body);
     return this.responder.respond(reply, [...warnings, ...dropped], { body, version: body.version });
   }
 
   @Delete(':id')
-  @Operation('deleteWebhookEndpoint', {
+  @PublicRoute('deleteWebhookEndpoint', {
     summary: 'Delete an endpoint and discard its pending deliveries',
     conditional: 'write',
     hasEtag: false,
   })
   @ApiResponse({ status: 200, description: 'Deleted.', type: EndpointDeletedResource })
   @EndpointNotFoundResponse()
-  @Audited('webhook_endpoint.deleted')
+  @RecordInAuditLog('webhook_endpoint.deleted')
   async deleteEndpoint(
     @Param('id') endpoint_id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<{ readonly id: string; readonly deleted: true }>> {
     const remove = () => this.webhooks.endpoints.remove({ ...command, endpoint_id });
-    const { after: body } = await changeAndReport(this.webhooks.endpoints, reply, endpoint_id, remove);
+    const { after: body } = await changeEndpointAndReport(this.webhooks.endpoints, reply, endpoint_id, remove);
     return this.responder.respond(reply, ignored, { body });
   }
 
   @Post(':id/verify')
   @HttpCode(200)
-  @Operation('verifyWebhookEndpoint', { summary: 'Verify an endpoint by sending a challenge', conditional: 'write' })
+  @PublicRoute('verifyWebhookEndpoint', { summary: 'Verify an endpoint by sending a challenge', conditional: 'write' })
   @ApiResponse({
     status: 200,
     description: 'The endpoint. `last_verification` contains the result.',
@@ -175,14 +175,14 @@ export class WebhookEndpointsController {
   })
   @EndpointNotFoundResponse()
   @ErrorResponse(429, 'The rate limit, or a limit of challenges, is exceeded; see Retry-After.')
-  @Audited('webhook_endpoint.verified')
+  @RecordInAuditLog('webhook_endpoint.verified')
   async verifyEndpoint(
     @Param('id') endpoint_id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
-    const scope = getScope(reply.request);
+    const scope = getRequestScope(reply.request);
     const before = await this.webhooks.endpoints.get({ ...scope, endpoint_id });
     await this.throttle.countChallenge(scope.workspace_id, before);
     const body = await this.webhooks.endpoints.verify({ ...command, endpoint_id });
@@ -193,48 +193,48 @@ export class WebhookEndpointsController {
 
   @Post(':id/enable')
   @HttpCode(200)
-  @Operation('enableWebhookEndpoint', {
+  @PublicRoute('enableWebhookEndpoint', {
     summary: 'Enable an endpoint: send live events and pending deliveries',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @EndpointNotFoundResponse()
   @MayBeUnverified()
-  @Audited('webhook_endpoint.enabled')
+  @RecordInAuditLog('webhook_endpoint.enabled')
   async enableEndpoint(
     @Param('id') endpoint_id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const enable = () => this.webhooks.endpoints.enable({ ...command, endpoint_id });
-    const { after: body } = await changeAndReport(this.webhooks.endpoints, reply, endpoint_id, enable);
+    const { after: body } = await changeEndpointAndReport(this.webhooks.endpoints, reply, endpoint_id, enable);
     return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.readLogHead() });
   }
 
   @Post(':id/disable')
   @HttpCode(200)
-  @Operation('disableWebhookEndpoint', {
+  @PublicRoute('disableWebhookEndpoint', {
     summary: 'Disable an endpoint and hold its pending deliveries',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The endpoint.', type: EndpointWrittenResource })
   @EndpointNotFoundResponse()
-  @Audited('webhook_endpoint.disabled')
+  @RecordInAuditLog('webhook_endpoint.disabled')
   async disableEndpoint(
     @Param('id') endpoint_id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookEndpoint>> {
     const disable = () => this.webhooks.endpoints.disable({ ...command, endpoint_id });
-    const { after: body } = await changeAndReport(this.webhooks.endpoints, reply, endpoint_id, disable);
+    const { after: body } = await changeEndpointAndReport(this.webhooks.endpoints, reply, endpoint_id, disable);
     return this.responder.respond(reply, ignored, { body, version: body.version, position: await this.readLogHead() });
   }
 
   @Post(':id/test')
   @HttpCode(202)
-  @Operation('testWebhookEndpoint', {
+  @PublicRoute('testWebhookEndpoint', {
     summary: 'Send a sandbox event to an endpoint, with one attempt',
     body: TestEndpointDto,
   })
@@ -247,12 +247,13 @@ export class WebhookEndpointsController {
   @MayBeUnverified()
   async sendTestEvent(
     @Param('id') endpoint_id: string,
-    @SentBody(new BodyPipe(TestEndpointDto, DeliveryWrittenResource)) { value, warnings }: ReadBody<TestEndpointDto>,
+    @RequestBody(new BodyPipe(TestEndpointDto, DeliveryWrittenResource))
+    { value, warnings }: ReadBody<TestEndpointDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookDelivery>> {
     const test = { ...command, endpoint_id, type: value.type };
-    const body = await this.webhooks.endpoints.test(test).catch(rethrowAsUnknownOutcome);
+    const body = await this.webhooks.endpoints.test(test).catch(rethrowWithUnknownOutcome);
     return this.responder.respond(reply, warnings, { body, version: body.version });
   }
 
@@ -260,7 +261,7 @@ export class WebhookEndpointsController {
 
   @Post(':id/rotate_secret')
   @HttpCode(200)
-  @Operation('rotateWebhookSecret', {
+  @PublicRoute('rotateWebhookSecret', {
     summary: 'Rotate the signing secret; the old one stays valid for a while',
     description:
       'Until the old secret expires, every request is signed with both secrets. At most five secrets are valid at a time.',
@@ -270,10 +271,10 @@ export class WebhookEndpointsController {
   })
   @ApiResponse({ status: 200, description: 'The endpoint with its new secret.', type: EndpointCreatedResource })
   @EndpointNotFoundResponse()
-  @Audited('webhook_endpoint.secret_rotated')
+  @RecordInAuditLog('webhook_endpoint.secret_rotated')
   async rotateSecret(
     @Param('id') endpoint_id: string,
-    @SentBody(SECRET_ROTATION_BODY_PIPE) { value: { expires_in_seconds }, warnings }: ReadBody<RotateSecretDto>,
+    @RequestBody(SECRET_ROTATION_BODY_PIPE) { value: { expires_in_seconds }, warnings }: ReadBody<RotateSecretDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<NewWebhookEndpoint>> {
@@ -284,17 +285,17 @@ export class WebhookEndpointsController {
 
   @Post(':id/reveal_secret')
   @HttpCode(200)
-  @Operation('revealWebhookSecret', {
+  @PublicRoute('revealWebhookSecret', {
     summary: 'Get the valid signing secrets',
     description: 'Every call is recorded in the audit log.',
   })
   @ApiResponse({ status: 200, description: 'The valid secrets.', type: EndpointSecretsResource })
   @EndpointNotFoundResponse()
   @ErrorResponse(409, 'The secrets were stored under a key that is lost.')
-  @Audited('webhook_endpoint.secret_revealed')
+  @RecordInAuditLog('webhook_endpoint.secret_revealed')
   async revealSecret(
     @Param('id') endpoint_id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<RevealedSecret>> {

@@ -2,16 +2,16 @@ import { Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nes
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Page, Scope, Warning } from '@tracking/contracts';
 import {
-  Audited,
-  CurrentScope,
+  RecordInAuditLog,
+  ScopeOfRequest,
   Cursors,
   createFieldError,
   NO_BODY_PIPE,
-  Operation,
+  PublicRoute,
   BodyPipe,
-  SentBody,
+  RequestBody,
   formatEtag,
-  readTextKeyedPage,
+  readListPageByTextPosition,
   ErrorResponse,
   WriteResponder,
 } from '@tracking/http';
@@ -49,7 +49,7 @@ export class WebhookReplaysController {
 
   @Post('webhook_endpoints/:id/replay')
   @HttpCode(202)
-  @Operation('createWebhookReplay', {
+  @PublicRoute('createWebhookReplay', {
     summary: 'Replay failed and missed events of an endpoint, oldest first',
     description:
       'Starts a job that sends events as fast as the endpoint answers, without delaying live events. An endpoint can have only one running replay.',
@@ -63,10 +63,10 @@ export class WebhookReplaysController {
   })
   @ErrorResponse(404, 'This endpoint does not exist in this workspace and environment.')
   @ErrorResponse(409, 'The endpoint is not enabled, or a replay of it is already running.')
-  @Audited('webhook_endpoint.replayed')
+  @RecordInAuditLog('webhook_endpoint.replayed')
   async createReplay(
     @Param('id') endpoint_id: string,
-    @SentBody(REPLAY_FILTER_BODY_PIPE) { value, warnings }: ReadBody<ReplayFilterDto>,
+    @RequestBody(REPLAY_FILTER_BODY_PIPE) { value, warnings }: ReadBody<ReplayFilterDto>,
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
@@ -76,23 +76,23 @@ export class WebhookReplaysController {
   }
 
   @Get('webhook_replays')
-  @Operation('listWebhookReplays', { summary: 'List replays, newest first', query: ListReplaysDto })
+  @PublicRoute('listWebhookReplays', { summary: 'List replays, newest first', query: ListReplaysDto })
   @ApiResponse({ status: 200, description: 'A page of replays.', type: ReplayPageResource })
-  async listReplays(@Query() query: ListReplaysDto, @CurrentScope() scope: Scope): Promise<Page<WebhookReplay>> {
+  async listReplays(@Query() query: ListReplaysDto, @ScopeOfRequest() scope: Scope): Promise<Page<WebhookReplay>> {
     const filter = query.endpoint_id === undefined ? {} : { endpoint_id: query.endpoint_id };
     const listing = { list: 'webhook replays', scope, filter, sort: '-created_at' };
-    return readTextKeyedPage(query, listing, this.cursors, (asked) =>
+    return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
       this.webhooks.replays.list({ ...scope, ...filter, ...asked }),
     );
   }
 
   @Get('webhook_replays/:id')
-  @Operation('getWebhookReplay', { summary: 'Get a replay and its progress', conditional: 'read' })
+  @PublicRoute('getWebhookReplay', { summary: 'Get a replay and its progress', conditional: 'read' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayResource })
   @ReplayNotFoundResponse()
   async getReplay(
     @Param('id') replay_id: string,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookReplay> {
     const replay = await this.webhooks.replays.get({ ...scope, replay_id });
@@ -102,16 +102,16 @@ export class WebhookReplaysController {
 
   @Post('webhook_replays/:id/cancel')
   @HttpCode(200)
-  @Operation('cancelWebhookReplay', {
+  @PublicRoute('cancelWebhookReplay', {
     summary: 'Cancel a replay; deliveries already taken continue',
     conditional: 'write',
   })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
   @ReplayNotFoundResponse()
-  @Audited('webhook_replay.canceled')
+  @RecordInAuditLog('webhook_replay.canceled')
   async cancelReplay(
     @Param('id') replay_id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {
@@ -121,14 +121,14 @@ export class WebhookReplaysController {
 
   @Post('webhook_replays/:id/resume')
   @HttpCode(200)
-  @Operation('resumeWebhookReplay', { summary: 'Resume a canceled replay', conditional: 'write' })
+  @PublicRoute('resumeWebhookReplay', { summary: 'Resume a canceled replay', conditional: 'write' })
   @ApiResponse({ status: 200, description: 'The replay.', type: ReplayWrittenResource })
   @ReplayNotFoundResponse()
   @ErrorResponse(409, 'The replay is completed, the endpoint is not enabled, or another replay is running.')
-  @Audited('webhook_replay.resumed')
+  @RecordInAuditLog('webhook_replay.resumed')
   async resumeReplay(
     @Param('id') replay_id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @WebhookCommandOf() command: WebhookCommand,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<WebhookReplay>> {

@@ -155,7 +155,7 @@ function updateCachedExceptions(
 
 /** Milliseconds between updates of the exceptions list while events arrive. */
 const EVENT_DISPLAY_INTERVAL_MS = 200;
-const RECOUNT_INTERVAL_MS = 5_000;
+const EXCEPTION_RECOUNT_INTERVAL_MS = 5_000;
 
 interface QueueUpdates {
   /** Number of new exceptions that match the filters of the list. */
@@ -194,7 +194,7 @@ export function useQueueUpdates(search: QueueSearch, me: string, { shown, pages 
     gathered.count ??= setTimeout(() => {
       delete gathered.count;
       void queries.invalidateQueries({ queryKey: ['exception-count', environment] });
-    }, RECOUNT_INTERVAL_MS);
+    }, EXCEPTION_RECOUNT_INTERVAL_MS);
   });
   useEffect(
     () => () => {

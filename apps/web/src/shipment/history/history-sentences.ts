@@ -41,7 +41,7 @@ export function formatActor({ type, id, name }: HistoryEntry['actor']): string {
 /** Resource kinds of a shipment whose history entries contain the state before and after the change. */
 const SHIPMENT_PART_KINDS = ['milestone', 'exception', 'document'] as const;
 /** Names of derived fields, which the history does not show. */
-const DERIVED_FIELDS: ReadonlySet<string> = new Set([
+const FIELDS_HIDDEN_FROM_HISTORY: ReadonlySet<string> = new Set([
   'revision',
   'reported_at',
   'recorded_at',
@@ -81,9 +81,9 @@ export function describeHistoryEntry(entry: HistoryEntry, findZone: FindZone = (
 
 function describeShipmentChange({ type, changes }: HistoryEntry, findZone: FindZone): HistorySentence {
   const details = Object.entries(changes)
-    .filter(([name]) => !DERIVED_FIELDS.has(name))
+    .filter(([name]) => !FIELDS_HIDDEN_FROM_HISTORY.has(name))
     .flatMap(([name, { from, to }]) => listDifferences(from, to, [name]))
-    .filter(({ path }) => !DERIVED_FIELDS.has(path.at(-1) ?? ''))
+    .filter(({ path }) => !FIELDS_HIDDEN_FROM_HISTORY.has(path.at(-1) ?? ''))
     .map((difference) => ({
       ...difference,
       zone: findZone(difference.path, 'to'),
@@ -106,7 +106,7 @@ function describePartChange(entry: HistoryEntry, { from, to }: Change): HistoryS
   const changed =
     before === undefined || after === undefined
       ? []
-      : listDifferences(before, after).filter(({ path: [name = ''] }) => !DERIVED_FIELDS.has(name));
+      : listDifferences(before, after).filter(({ path: [name = ''] }) => !FIELDS_HIDDEN_FROM_HISTORY.has(name));
   if (entry.type.startsWith('milestone.')) {
     const fromZone = toNonEmptyText(before?.['timezone']);
     return describeMilestoneChange(

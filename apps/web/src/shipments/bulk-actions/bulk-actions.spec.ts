@@ -1,6 +1,6 @@
 import { buildShipment } from '../build-shipment.ts';
 import {
-  EMPTY_SELECTION,
+  NO_SELECTED_SHIPMENTS,
   listSelectedShipments,
   toggleShipment,
   selectRowRange,
@@ -12,7 +12,7 @@ const rows = ['a', 'b', 'c', 'd'].map((id) => buildShipment({ id }));
 
 describe('a selection', () => {
   it('adds and removes a shipment', () => {
-    expect([...toggleShipment(EMPTY_SELECTION, 'a')]).toEqual(['a']);
+    expect([...toggleShipment(NO_SELECTED_SHIPMENTS, 'a')]).toEqual(['a']);
     expect([...toggleShipment(new Set(['a', 'b']), 'a')]).toEqual(['b']);
   });
 

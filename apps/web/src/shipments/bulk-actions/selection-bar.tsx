@@ -16,7 +16,7 @@ import { PermissionGate } from '../../session/permissions.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { getShipmentName } from '../../values/codes.ts';
 import { SearchSelect } from '../../values/search-select.tsx';
-import { EMPTY_SELECTION, type Selection, deselectShipments } from '../rows/selection.ts';
+import { NO_SELECTED_SHIPMENTS, type Selection, deselectShipments } from '../rows/selection.ts';
 import { exportCsv } from './export-csv.ts';
 import classes from './selection-bar.module.css';
 
@@ -64,7 +64,7 @@ export function SelectionBar({ selected, onSelect }: SelectionBarProps) {
             Cancel shipments…
           </Button>
         </PermissionGate>
-        <ActionBar.CloseButton aria-label="Clear selection" onClick={() => onSelect(EMPTY_SELECTION)} />
+        <ActionBar.CloseButton aria-label="Clear selection" onClick={() => onSelect(NO_SELECTED_SHIPMENTS)} />
       </ActionBar>
       {dialog?.kind === 'cancel' && (
         <CancelShipmentsDialog shipments={dialog.shipments} onDone={onDone} onClose={close} />

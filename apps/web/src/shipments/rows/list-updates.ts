@@ -70,15 +70,17 @@ const isWithinTimeRange = (at: string | null, from: string | undefined, to: stri
   (from === undefined || (at !== null && at >= from)) && (to === undefined || (at !== null && at <= to));
 
 /** Kinds of filters that compare a field with one exact value. */
-const EXACT_FILTER_KINDS = {
+const EXACT_MATCH_FILTER_KINDS = {
   reference: true,
   container: true,
   party: true,
   carrier: true,
   port: true,
 } satisfies Record<Exclude<FilterKind, 'statuses' | 'modes' | 'choices' | 'flag' | 'time' | 'words'>, true>;
-const EXACT_FILTERS = listFiltersOfKind(...(Object.keys(EXACT_FILTER_KINDS) as (keyof typeof EXACT_FILTER_KINDS)[]));
-type ValueFilter = (typeof EXACT_FILTERS)[number];
+const EXACT_MATCH_FILTERS = listFiltersOfKind(
+  ...(Object.keys(EXACT_MATCH_FILTER_KINDS) as (keyof typeof EXACT_MATCH_FILTER_KINDS)[]),
+);
+type ValueFilter = (typeof EXACT_MATCH_FILTERS)[number];
 /** Filters that have the same name as the shipment field they compare with. */
 type FieldFilter = {
   [Name in ValueFilter]: Name extends keyof Shipment ? (Shipment[Name] extends string | null ? Name : never) : never;
@@ -101,7 +103,7 @@ const FILTER_CHECKS: readonly Check[] = [
   ({ incoterm }, query) => query.incoterm === undefined || (incoterm !== null && query.incoterm.includes(incoterm)),
   ({ status }, { active }) => active === undefined || active !== INACTIVE_STATUSES.includes(status),
   ({ open_exceptions_count: open }, query) => (query.has_open_exceptions ?? open > 0) === open > 0,
-  ...EXACT_FILTERS.map(
+  ...EXACT_MATCH_FILTERS.map(
     (name): Check =>
       (shipment, query) =>
         isFilterUnsetOrMatched(

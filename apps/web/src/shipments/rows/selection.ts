@@ -1,7 +1,7 @@
 import type { Shipment } from '@tracking/client';
 
 export type Selection = ReadonlySet<string>;
-export const EMPTY_SELECTION: Selection = new Set();
+export const NO_SELECTED_SHIPMENTS: Selection = new Set();
 
 /** Selects a shipment, or deselects it if it is already selected. */
 export function toggleShipment(selection: Selection, id: string): Selection {

@@ -11,7 +11,7 @@ import { type ShipmentSort, DEFAULT_SORT } from '../search/shipment-search.ts';
 import {
   type KeyAction,
   type ListPosition,
-  EMPTY_SELECTION,
+  NO_SELECTED_SHIPMENTS,
   type Selection,
   findKeyAction,
   toggleShipment,
@@ -109,7 +109,7 @@ export function ShipmentRows(props: ShipmentRowsProps) {
   const act = (action: KeyAction) => {
     if (action.kind === 'move') move(action);
     else if (action.kind === 'select') toggle(active, false);
-    else if (action.kind === 'select-none') onSelect(EMPTY_SELECTION);
+    else if (action.kind === 'select-none') onSelect(NO_SELECTED_SHIPMENTS);
     else if (action.kind === 'search') document.getElementById(SEARCH_FIELD_ID)?.focus();
     else props.onHelp();
   };
@@ -145,7 +145,7 @@ export function ShipmentRows(props: ShipmentRowsProps) {
             onSort={props.onSort}
             count={shipments.length}
             selected={selection.size}
-            onSelectAll={(all) => onSelect(all ? new Set(shipments.map(({ id }) => id)) : EMPTY_SELECTION)}
+            onSelectAll={(all) => onSelect(all ? new Set(shipments.map(({ id }) => id)) : NO_SELECTED_SHIPMENTS)}
           />
         </div>
         <div role="rowgroup" className={classes['body']} style={{ height: rows.getTotalSize() }}>

@@ -12,7 +12,7 @@ import {
   type ShipmentFilters,
   type ShipmentSearch,
   type ShipmentSort,
-  YES_NO_FILTERS,
+  BOOLEAN_FILTERS,
   formatDay,
   buildShipmentListQuery,
   removeEmptyParameters,
@@ -74,7 +74,7 @@ export const SHIPMENT_SORT_LABELS: Readonly<Record<ShipmentSort, string>> = {
 export function formatFilterValue(name: FilterName, value: NonNullable<ShipmentFilters[FilterName]>): string {
   const list = LIST_FILTERS.find((each) => each === name);
   if (list !== undefined) return formatListedValues(list, String(value));
-  if (YES_NO_FILTERS.some((each) => each === name)) return value === true ? 'yes' : 'no';
+  if (BOOLEAN_FILTERS.some((each) => each === name)) return value === true ? 'yes' : 'no';
   if (DAY_FILTERS.some((each) => each === name)) return formatDay(value as Day);
   return String(value);
 }

@@ -27,8 +27,8 @@ const TEXT_FILTERS = listFiltersOfKind('words', 'reference', 'container', 'party
 export type TextFilter = (typeof TEXT_FILTERS)[number];
 export const DAY_FILTERS = listFiltersOfKind('time');
 export type DayFilter = (typeof DAY_FILTERS)[number];
-export const YES_NO_FILTERS = listFiltersOfKind('flag');
-export type YesNoFilter = (typeof YES_NO_FILTERS)[number];
+export const BOOLEAN_FILTERS = listFiltersOfKind('flag');
+export type YesNoFilter = (typeof BOOLEAN_FILTERS)[number];
 /** Filters by one or more values, separated by commas in the page URL. */
 export const LIST_FILTERS = listFiltersOfKind('statuses', 'modes', 'choices');
 export type ListFilter = (typeof LIST_FILTERS)[number];
@@ -69,7 +69,9 @@ export function readShipmentSearch(raw: Record<string, unknown>): ShipmentSearch
     ...Object.fromEntries(TEXT_FILTERS.map((name) => [name, toTextParameter(raw[name])])),
     ...parsePlainFields((name) => toTextParameter(raw[name])),
     ...Object.fromEntries(DAY_FILTERS.map((name) => [name, day(raw[name])])),
-    ...Object.fromEntries(YES_NO_FILTERS.map((name) => [name, typeof raw[name] === 'boolean' ? raw[name] : undefined])),
+    ...Object.fromEntries(
+      BOOLEAN_FILTERS.map((name) => [name, typeof raw[name] === 'boolean' ? raw[name] : undefined]),
+    ),
     ...Object.fromEntries(LIST_FILTERS.map((name) => [name, readListedValues(name, toTextParameter(raw[name]))])),
     sort: oneOf(SHIPMENT_SORTS, raw['sort']),
     columns: toTextParameter(raw['columns']),

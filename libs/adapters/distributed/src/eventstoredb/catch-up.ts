@@ -14,19 +14,19 @@ import {
   describeFailureReason,
   type RetryTelemetry,
   retryUntilStopped,
-  resolveUnlessAborted,
+  resolveOrStopOnAbort,
 } from './node-client.ts';
 import { endSubscription, type LiveEventBuffer, type LiveSubscription } from './live-subscription.ts';
 import {
   START_POSITION,
   decodePosition,
-  chooseLaterPosition,
+  chooseLaterLogPosition,
   LogPageReader,
   type LogSlice,
   MAX_PAGE_BYTES,
   matchesPrefix,
-  readHead,
-  toLogEntry,
+  readLastLogPosition,
+  convertToLogEntry,
   encodePosition,
 } from './log-reads.ts';
 
@@ -42,7 +42,7 @@ const MAX_READ_AHEAD = 4;
  * Milliseconds without events after which a reader assumes that a subscription has sent all stored events. The node
  * does not report when it has sent the last one.
  */
-const QUIET_PERIOD_MS = 200;
+const SUBSCRIPTION_QUIET_PERIOD_MS = 200;
 
 interface CatchUpDependencies extends RetryTelemetry {
   readonly node: NodeClient;
@@ -68,14 +68,14 @@ interface LogReader {
 export async function* catchUp(source: CatchUpDependencies, options: CatchUpOptions, stop: AbortSignal) {
   const { node, live, timeoutMs } = source;
   const { after = START_POSITION, streamPrefixes: prefixes, maxBatch = DEFAULT_BATCH_SIZE } = options;
-  const buffer = await resolveUnlessAborted(stop, live.openBuffer());
+  const buffer = await resolveOrStopOnAbort(stop, live.openBuffer());
   // The live subscription may not have the latest acknowledged events yet.
-  const head = (await retryUntilStopped(stop, source, () => readHead(node, timeoutMs))) ?? START_POSITION;
+  const head = (await retryUntilStopped(stop, source, () => readLastLogPosition(node, timeoutMs))) ?? START_POSITION;
   if (buffer === undefined) return;
   const wake = () => buffer.notifyReaders();
   stop.addEventListener('abort', wake);
   try {
-    const start = prefixes.length === 0 ? chooseLaterPosition(after, head) : after;
+    const start = prefixes.length === 0 ? chooseLaterLogPosition(after, head) : after;
     const pages = new LogPageReader(timeoutMs);
     yield* readBatchesAfter(start, head, { source, pages, buffer, prefixes, maxBatch, stop });
   } finally {
@@ -90,7 +90,7 @@ async function* readBatchesAfter(start: Position, head: Position, reader: LogRea
   while (!stop.aborted) {
     const isLive = buffer.hasAllEventsAfter(at);
     for await (const { events, position } of isLive ? readBufferedSlices(reader, at) : readStoredSlices(reader, at)) {
-      const caughtUp = position >= chooseLaterPosition(head, buffer.last);
+      const caughtUp = position >= chooseLaterLogPosition(head, buffer.last);
       // The first batch, even if empty, reports that the reader has caught up.
       if (position > at || (isFirst && caughtUp)) {
         yield { events, position, caughtUp };
@@ -124,7 +124,7 @@ interface AnsweredPage {
  * although one is stored. Returns undefined if the reader stops first.
  * @param stored position that the log has reached
  */
-async function readPage(
+async function readLogPage(
   { source, pages, stop }: LogReader,
   after: Position,
   stored: Position,
@@ -149,8 +149,8 @@ async function readPage(
 async function* readStoredSlices(reader: LogReader, after: Position): AsyncGenerator<LogSlice> {
   const { source, buffer, prefixes, maxBatch, stop } = reader;
   const { node, logger } = source;
-  const stored = chooseLaterPosition(buffer.last, node.stored.highest);
-  const answered = await readPage(reader, after, stored);
+  const stored = chooseLaterLogPosition(buffer.last, node.stored.highest);
+  const answered = await readLogPage(reader, after, stored);
   if (answered === undefined) return;
   const { target, page } = answered;
   const { entries, isLast } = page;
@@ -161,7 +161,7 @@ async function* readStoredSlices(reader: LogReader, after: Position): AsyncGener
   }
   const end = entries.at(-1)?.position ?? after;
   // The log of a follower can end before entries that are already in the buffer.
-  yield { events, position: isLast && target === node.leader ? chooseLaterPosition(end, stored) : end };
+  yield { events, position: isLast && target === node.leader ? chooseLaterLogPosition(end, stored) : end };
   if (isLast) return;
   try {
     yield* findStoredEvents(target, { after: end, prefixes, limit: maxBatch, stop });
@@ -196,7 +196,7 @@ async function* findStoredEvents(
   const wakeUp = new WakeUpSignal();
   const onNews = () => {
     newsAt = monotonicMs();
-    wakeUp.wake();
+    wakeUp.signalWakeUp();
   };
   const checkpointReached = (_: unknown, reached: Parameters<typeof encodePosition>[0]) => {
     checkpoint = encodePosition(reached);
@@ -221,11 +221,11 @@ async function* findStoredEvents(
       // Waits for several events, because each turn of the event loop brings only a few.
       while (slice.takeEvents(subscription) && !slice.isFull) await setImmediate();
       const { events } = slice;
-      let reached = chooseLaterPosition(position, events.at(-1)?.position ?? position);
+      let reached = chooseLaterLogPosition(position, events.at(-1)?.position ?? position);
       // All events before the checkpoint were received in this turn. The checkpoint's prepare position may be 0, that
       // is, before the last event.
-      if (!slice.isFull) reached = chooseLaterPosition(reached, checkpoint);
-      const quietAt = newsAt + QUIET_PERIOD_MS;
+      if (!slice.isFull) reached = chooseLaterLogPosition(reached, checkpoint);
+      const quietAt = newsAt + SUBSCRIPTION_QUIET_PERIOD_MS;
       if (reached > position) {
         position = reached;
         yield { events, position };
@@ -256,7 +256,7 @@ class LogSliceBuilder {
     while (!this.isFull) {
       const resolved = subscription.read() as AllStreamResolvedEvent | null;
       if (resolved === null) break;
-      const { event } = toLogEntry(resolved);
+      const { event } = convertToLogEntry(resolved);
       if (event === undefined) continue;
       this.events.push(event);
       this.bytes += computeEventBytes(event);

@@ -39,8 +39,8 @@ export function parseConnectionString(url: string): ConnectionString {
     const [name = '', ...value] = pair.split('=');
     return [name, value.join('=')] as const;
   });
-  const preference = toFlatCase(findConnectionOption(options, 'nodePreference') ?? 'leader');
-  const nodePreference = NODE_PREFERENCES.find((known) => toFlatCase(known) === preference);
+  const preference = removeSeparators(findConnectionOption(options, 'nodePreference') ?? 'leader');
+  const nodePreference = NODE_PREFERENCES.find((known) => removeSeparators(known) === preference);
   if (nodePreference === undefined) throw new TypeError('unknown node preference');
   return {
     protocol,
@@ -50,7 +50,7 @@ export function parseConnectionString(url: string): ConnectionString {
       username === undefined || password === undefined
         ? undefined
         : { username: decodeURIComponent(username), password: decodeURIComponent(password) },
-    options: options.filter(([name]) => toFlatCase(name) !== toFlatCase('nodePreference')),
+    options: options.filter(([name]) => removeSeparators(name) !== removeSeparators('nodePreference')),
   };
 }
 
@@ -71,7 +71,7 @@ export function formatConnectionString(
 
 /** Returns the value of an option, whose name may be written like any of `tlsCaFile`, `tlsCAFile` and `tls-ca-file`. */
 export function findConnectionOption(options: ConnectionString['options'], wanted: string): string | undefined {
-  const value = options.findLast(([name]) => toFlatCase(name) === toFlatCase(wanted))?.[1];
+  const value = options.findLast(([name]) => removeSeparators(name) === removeSeparators(wanted))?.[1];
   return value === undefined ? undefined : decodeURIComponent(value);
 }
 
@@ -87,6 +87,6 @@ export function listHosts({ hosts }: ConnectionString): { readonly host: string;
     });
 }
 
-function toFlatCase(name: string): string {
+function removeSeparators(name: string): string {
   return name.trim().toLowerCase().replaceAll(/[_-]/g, '');
 }

@@ -21,10 +21,14 @@ import {
   EventStoreDbFixture,
   IS_STAND_IN,
   NO_STAND_IN_REASON,
-  openStore,
+  openEventStoreDbEventStore,
   TEST_USER,
 } from '../../test/eventstoredb/eventstoredb-subject.ts';
-import { appendMarker, followUntilMarked, startWriters } from '../../test/eventstoredb/stream-writers.ts';
+import {
+  appendMarkerEvent,
+  followUntilMarkerEvent,
+  startStreamWriters,
+} from '../../test/eventstoredb/stream-writers.ts';
 
 /** Maximum milliseconds from the loss of a leader until appends are acknowledged again. */
 const MAX_OUTAGE_MS = 15_000;
@@ -55,10 +59,10 @@ function testLeaderChanges(): void {
   let cluster: EventStoreDbFixture;
   let standIn: EventStoreDbStandIn;
   beforeAll(async () => {
-    cluster = await EventStoreDbFixture.start({ nodes: 4 });
+    cluster = await EventStoreDbFixture.startNodeFixture({ nodes: 4 });
     ({ standIn } = cluster);
   });
-  afterAll(() => cluster.close());
+  afterAll(() => cluster.closeEventStore());
   afterEach(() => cluster.closeStores());
 
   const CHANGES: readonly (() => Promise<void>)[] = [
@@ -83,16 +87,16 @@ function testLeaderChanges(): void {
     const store = cluster.openStoreAtUrl(url);
     const prefix = createStreamPrefix();
     const followed = [store, cluster.openStoreAtUrl(url), cluster.openStoreAtUrl(`${url}&nodePreference=follower`)].map(
-      (reader) => followUntilMarked(reader, prefix, { timeoutMs: MAX_TEST_MS }),
+      (reader) => followUntilMarkerEvent(reader, prefix, { timeoutMs: MAX_TEST_MS }),
     );
-    const writers = startWriters(store, prefix, MAX_OUTAGE_MS);
+    const writers = startStreamWriters(store, prefix, MAX_OUTAGE_MS);
     for (const change of changes) {
       await writers.waitForGrowth();
       await change();
     }
     await writers.waitForGrowth();
     await writers.stop();
-    await appendMarker(store, prefix);
+    await appendMarkerEvent(store, prefix);
     await writers.expectStored(store);
     for (const events of await Promise.all(followed)) writers.expectFollowed(events);
   }
@@ -109,7 +113,7 @@ function testLeaderChanges(): void {
 
   it('a process whose subscription still delivers events gives up a leader that hangs', async () => {
     await standIn.setFaults({ lead: true }, FIRST);
-    const store = cluster.open();
+    const store = cluster.openEventStore();
     const prefix = createStreamPrefix();
     const stop = new AbortController();
     const { seen, done } = follow(store, prefix, stop);
@@ -119,7 +123,7 @@ function testLeaderChanges(): void {
     await standIn.setFaults({ lead: true }, SECOND);
     await store.append(`${prefix}own`, 0, createNewEvents(1));
     await standIn.setFaults({ freeze: true }, SECOND);
-    const writers = startWriters(cluster.open(), prefix, MAX_OUTAGE_MS);
+    const writers = startStreamWriters(cluster.openEventStore(), prefix, MAX_OUTAGE_MS);
     await writers.waitForGrowth();
     const late = createNewEvents(1);
     await eventually(() => store.append(`${prefix}own`, 1, late), { deadlineMs: MAX_OUTAGE_MS });
@@ -160,10 +164,10 @@ function testLaggingFollower(): void {
   let standIn: EventStoreDbStandIn;
   let stream: string;
   beforeAll(async () => {
-    cluster = await EventStoreDbFixture.start({ nodes: 2 });
+    cluster = await EventStoreDbFixture.startNodeFixture({ nodes: 2 });
     ({ standIn } = cluster);
   });
-  afterAll(() => cluster.close());
+  afterAll(() => cluster.closeEventStore());
   beforeEach(async () => {
     stream = createStreamPrefix();
     await standIn.setFaults({ lead: true }, FIRST);
@@ -232,7 +236,7 @@ function testLaggingFollower(): void {
   });
 
   it('a new reader of many stored events reaches the last acknowledged one, and claims nothing earlier', async () => {
-    const writer = cluster.open();
+    const writer = cluster.openEventStore();
     const appended: string[] = [];
     let position = '';
     for (let hundred = 0; hundred < 16; hundred += 1) {
@@ -252,7 +256,7 @@ function testLaggingFollower(): void {
   });
 
   it('a subscription at a deposed leader that lags changes to the new leader', async () => {
-    const store = cluster.open();
+    const store = cluster.openEventStore();
     const stop = new AbortController();
     const { seen, done } = follow(store, stream, stop);
     const events = createNewEvents(3);
@@ -280,7 +284,7 @@ function testRefusals(): void {
   afterAll(() => Promise.all([secure.removeNode(), plain.removeNode(), folder.remove()]));
 
   async function findRefusal(url: string): Promise<unknown> {
-    const store = openStore(url, { limits: { operationTimeoutMs: 2_000 } });
+    const store = openEventStoreDbEventStore(url, { limits: { operationTimeoutMs: 2_000 } });
     const error: unknown = await store.checkAccess().catch((reason: unknown) => reason);
     await store.close();
     return error;
@@ -339,7 +343,7 @@ function testRefusals(): void {
   });
 
   it('refuses operations of a running process as unavailable, so that callers may repeat them', async () => {
-    const store = openStore(addUser(secure.url, { ...TEST_USER, password: 'changed' }));
+    const store = openEventStoreDbEventStore(addUser(secure.url, { ...TEST_USER, password: 'changed' }));
     await expect(store.append('a', 'no_stream', createNewEvents(1))).rejects.toBeInstanceOf(Unavailable);
     await store.close();
   });

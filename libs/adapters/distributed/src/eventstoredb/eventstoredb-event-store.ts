@@ -38,7 +38,7 @@ import {
   type EventStoreDbOptions,
   type CallTarget,
   type NodeClient,
-  openClient,
+  createNodeClient,
   retryUntilTimeout,
 } from './node-client.ts';
 import { createTimeoutError, ENGINE_NAME } from './node-connection.ts';
@@ -46,11 +46,11 @@ import { LiveSubscription } from './live-subscription.ts';
 import { throwTlsRefusal, usesTls } from './node-access.ts';
 import {
   START_POSITION,
-  collectItems,
+  collectStreamedItems,
   type CollectResult,
   decodePosition,
-  halveCount,
-  readHead,
+  halveEventCount,
+  readLastLogPosition,
   encodePosition,
   toStoredEvent,
 } from './log-reads.ts';
@@ -60,7 +60,7 @@ const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Maximum number of events in one read of a stream. After a timeout, the store requests fewer events. */
 const READ_BATCH_SIZE = 1_000;
 /** Milliseconds for which a node must refuse the credentials before they count as wrong. */
-const REFUSAL_PERIOD_MS = 3_000;
+const CREDENTIALS_REFUSAL_PERIOD_MS = 3_000;
 
 export interface EventStoreDbEventStoreOptions extends EventStoreDbOptions {
   readonly logger: Logger;
@@ -82,7 +82,7 @@ export class EventStoreDbEventStore implements EventStore {
   constructor(private readonly options: EventStoreDbEventStoreOptions) {
     const { logger, metrics, limits } = options;
     this.limits = { ...DEFAULT_EVENTSTOREDB_LIMITS, ...limits };
-    this.node = openClient(options);
+    this.node = createNodeClient(options);
     this.countRetry = createRetryCounter(metrics);
     this.live = new LiveSubscription({
       node: this.node,
@@ -127,13 +127,13 @@ export class EventStoreDbEventStore implements EventStore {
     let target = isStored ? anyNode : leader;
     for (let at = from; at <= to;) {
       const count = Math.min(to - at + 1, most);
-      const page = await this.readPage(target, stream, at, count);
+      const page = await this.readStreamPage(target, stream, at, count);
       for (const event of page.found) events.push(event);
       if (page.isEnd) break;
       // Revisions can start above 0, because a deleted stream can be started again without its first events.
       at = (page.found.at(-1)?.revision ?? at - 1) + 1;
       target = page.nextTarget;
-      most = page.isWhole ? Math.min(READ_BATCH_SIZE, 2 * most) : halveCount(most);
+      most = page.isWhole ? Math.min(READ_BATCH_SIZE, 2 * most) : halveEventCount(most);
     }
     return events;
   }
@@ -157,7 +157,7 @@ export class EventStoreDbEventStore implements EventStore {
 
   async head(): Promise<Position | undefined> {
     this.throwIfClosed();
-    return retryUntilTimeout(this.limits.operationTimeoutMs, (leftMs) => readHead(this.node, leftMs));
+    return retryUntilTimeout(this.limits.operationTimeoutMs, (leftMs) => readLastLogPosition(this.node, leftMs));
   }
 
   /**
@@ -165,7 +165,7 @@ export class EventStoreDbEventStore implements EventStore {
    * @throws AccessRefused if a node refuses this process for several seconds; Unavailable if no node responds
    */
   async checkAccess(): Promise<void> {
-    const deadline = monotonicMs() + REFUSAL_PERIOD_MS;
+    const deadline = monotonicMs() + CREDENTIALS_REFUSAL_PERIOD_MS;
     // A new cluster refuses all users until its leader has created them.
     const isTransient = (error: unknown) => error instanceof AccessRefused;
     const { connectionString } = this.node;
@@ -199,7 +199,8 @@ export class EventStoreDbEventStore implements EventStore {
       const revision = Number(nextExpectedRevision);
       if (position !== undefined) return this.recordAppend({ revision, position: encodePosition(position) });
       // A node may not report the position of a repeated append.
-      const [last] = (await readBatch(this.node.leader, stream, { from: revision, count: 1, silenceMs: leftMs })).found;
+      const [last] = (await readStreamBatch(this.node.leader, stream, { from: revision, count: 1, silenceMs: leftMs }))
+        .found;
       if (last === undefined) throw createTimeoutError();
       return this.recordAppend({ revision, position: last.position });
     } catch (error) {
@@ -222,7 +223,7 @@ export class EventStoreDbEventStore implements EventStore {
    * Reads a part of a stream. If the target does not respond, the next attempts read from the leader. If a follower has
    * too few events, it may be behind, and the next page is read from the leader.
    */
-  private async readPage(target: CallTarget, stream: string, from: number, count: number) {
+  private async readStreamPage(target: CallTarget, stream: string, from: number, count: number) {
     this.throwIfClosed();
     const { leader } = this.node;
     let asked = target;
@@ -230,7 +231,7 @@ export class EventStoreDbEventStore implements EventStore {
       const answering = asked;
       asked = leader;
       const silenceMs = answering === leader ? leftMs : leftMs / 2;
-      const page = await readBatch(answering, stream, { from, count, silenceMs });
+      const page = await readStreamBatch(answering, stream, { from, count, silenceMs });
       const isShort = page.isWhole && page.found.length < count;
       return { ...page, isEnd: isShort && answering === leader, nextTarget: isShort ? leader : answering };
     });
@@ -240,7 +241,7 @@ export class EventStoreDbEventStore implements EventStore {
     const { leader } = this.node;
     const { client, callOptions } = leader;
     const backwards = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const;
-    return collectEvents(leader, client.readStream(stream, { ...callOptions, ...backwards }), silenceMs);
+    return collectStreamEvents(leader, client.readStream(stream, { ...callOptions, ...backwards }), silenceMs);
   }
 
   private throwIfClosed(): void {
@@ -270,24 +271,24 @@ interface StreamPage {
   readonly silenceMs: number;
 }
 
-function readBatch(
+function readStreamBatch(
   target: CallTarget,
   stream: string,
   { from, count, silenceMs }: StreamPage,
 ): Promise<CollectResult<StoredEvent>> {
   const { client, callOptions } = target;
   const read = client.readStream(stream, { ...callOptions, fromRevision: BigInt(from), maxCount: count });
-  return collectEvents(target, read, silenceMs);
+  return collectStreamEvents(target, read, silenceMs);
 }
 
 /** Reads a stream. Returns no events if the stream does not exist. */
-async function collectEvents(
+async function collectStreamEvents(
   target: CallTarget,
   read: StreamingRead<ResolvedEvent>,
   silenceMs: number,
 ): Promise<CollectResult<StoredEvent>> {
   try {
-    const { found, ...end } = await collectItems(target, read, silenceMs);
+    const { found, ...end } = await collectStreamedItems(target, read, silenceMs);
     return { found: found.flatMap(({ event }) => (event ? [toStoredEvent(event)] : [])), ...end };
   } catch (error) {
     if (error instanceof StreamNotFoundError) return { found: [], isWhole: true };

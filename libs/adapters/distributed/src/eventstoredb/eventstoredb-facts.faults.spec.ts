@@ -7,9 +7,9 @@ import { AppendTooLarge, Unavailable, VersionConflict, type EventStore, type New
 import {
   hasEventCount,
   eventually,
-  collectCatchUp,
+  collectCatchUpEvents,
   listIds,
-  itIfSupported,
+  testIfSupported,
   createNewEvent,
   createNewEvents,
   createStreamPrefix,
@@ -19,13 +19,13 @@ import {
   type CatchUpResult,
 } from '@tracking/testing';
 import {
-  IS_KILLABLE,
+  IS_NODE_KILLABLE,
   createEventStoreDbSubject,
   IS_STAND_IN,
   NODE_NAME,
   NOT_KILLABLE_REASON,
   NO_STAND_IN_REASON,
-  openStore,
+  openEventStoreDbEventStore,
   EventStoreDbFixture,
   retryUntilAnswered,
 } from '../../test/eventstoredb/eventstoredb-subject.ts';
@@ -71,7 +71,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
       const before = (await store.append(`${other}x`, 'no_stream', createNewEvents(1))).position;
       // A new store has no events in its buffer.
       store = await subject.reopen();
-      const whole = await collectCatchUp(
+      const whole = await collectCatchUpEvents(
         store,
         { prefixes: [prefix], maxBatch: 100 },
         ({ position = '' }) => position >= before,
@@ -81,7 +81,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
         if (index % 4 !== 0) continue;
         const handed = whole.batches.slice(0, index + 1).flatMap(({ events }) => listIds(events)).length;
         store = await subject.reopen();
-        const rest = await collectCatchUp(
+        const rest = await collectCatchUpEvents(
           store,
           { prefixes: [prefix], after: position },
           ({ position: at = '' }) => at >= before,
@@ -199,7 +199,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
       const position = expect.stringMatching(/^[0-9a-f]{32}$/) as string;
       const stored = [{ id: event.id, type: 'plain', data: { a: 1 }, metadata: {}, stream, revision: 0, position }];
       expect(await store.read(stream)).toEqual(stored);
-      expect((await collectCatchUp(store, { prefixes: [stream] }, hasEventCount(1))).events).toEqual(
+      expect((await collectCatchUpEvents(store, { prefixes: [stream] }, hasEventCount(1))).events).toEqual(
         await store.read(stream),
       );
     });
@@ -210,7 +210,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
     store = await subject.reopen();
     const head = (await store.head()) ?? '';
     const reached = ({ position = '' }: CatchUpResult) => position >= head;
-    const { events, position = '' } = await collectCatchUp(store, { prefixes: [createStreamPrefix()] }, reached);
+    const { events, position = '' } = await collectCatchUpEvents(store, { prefixes: [createStreamPrefix()] }, reached);
     expect(events).toEqual([]);
     expect(position >= head).toBe(true);
     // A live reader also advances by events of others, without waiting for a checkpoint.
@@ -231,27 +231,28 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
 });
 
 const failing = `facts of a node that fails, on ${NODE_NAME}`;
-if (IS_KILLABLE) describe(failing, factsOfFaults);
+if (IS_NODE_KILLABLE) describe(failing, factsOfFaults);
 else it.skip(`${failing} [not tested: ${NOT_KILLABLE_REASON}]`, () => undefined);
 
 function factsOfFaults(): void {
   let fixture: EventStoreDbFixture;
   let a: string;
   beforeAll(
-    async () => void (fixture = await EventStoreDbFixture.start({ statsEvery: 50, linger: 500, liveBuffer: 200 })),
+    async () =>
+      void (fixture = await EventStoreDbFixture.startNodeFixture({ statsEvery: 50, linger: 500, liveBuffer: 200 })),
   );
-  afterAll(() => fixture.close());
+  afterAll(() => fixture.closeEventStore());
   beforeEach(() => void (a = createStreamPrefix()));
   afterEach(() => fixture.closeStores());
 
   it('a subscription that the node ends is renewed while the process lives', async () => {
-    const store = fixture.open();
+    const store = fixture.openEventStore();
     const appended = await fill(store, a, ['x'], 8);
     // Each fault occurs while the reader is in the middle of stored events.
     const faults = [0, 1, 2].map(() => Promise.withResolvers<void>());
     let batches = 0;
     const untilFault = async () => faults[Math.floor((batches += 1) / 6) - 1]?.promise;
-    const following = collectCatchUp(store, { prefixes: [a], maxBatch: 50 }, hasEventCount(2_000), untilFault);
+    const following = collectCatchUpEvents(store, { prefixes: [a], maxBatch: 50 }, hasEventCount(2_000), untilFault);
     for (const [round, fault] of faults.entries()) {
       appended.push(...(await fill(store, `${a}${round}`, ['y'], 4)));
       if (round === 1 || !IS_STAND_IN) await fixture.killAndRestart();
@@ -262,9 +263,14 @@ function factsOfFaults(): void {
   });
 
   it('a consumer that is too slow for the node neither loses nor repeats events', async () => {
-    const store = fixture.open({ limits: { liveEvents: 50 } });
+    const store = fixture.openEventStore({ limits: { liveEvents: 50 } });
     const proceed = Promise.withResolvers<void>();
-    const slow = collectCatchUp(store, { prefixes: [a], maxBatch: 20 }, hasEventCount(3_000), () => proceed.promise);
+    const slow = collectCatchUpEvents(
+      store,
+      { prefixes: [a], maxBatch: 20 },
+      hasEventCount(3_000),
+      () => proceed.promise,
+    );
     const appended = await fill(store, a, ['x', 'y', 'z'], 10);
     proceed.resolve();
     const { events, batches } = await slow;
@@ -273,10 +279,10 @@ function factsOfFaults(): void {
   });
 
   it('a reader reads only a few events ahead of a slow consumer, because an event can have 1 MiB', async () => {
-    const store = fixture.open();
+    const store = fixture.openEventStore();
     await fill(store, a, ['x', 'y'], 10);
     const subscribe = jest.spyOn(EventStoreDBClient.prototype, 'subscribeToAll');
-    const reader = fixture.open({ limits: { liveEvents: 50 } });
+    const reader = fixture.openEventStore({ limits: { liveEvents: 50 } });
     const options = { streamPrefixes: [a], maxBatch: 100, signal: new AbortController().signal };
     let readAhead: number | undefined;
     for await (const { events } of reader.catchUp(options)) {
@@ -294,23 +300,27 @@ function factsOfFaults(): void {
   });
 
   const rare = 'checkpoints that are rare, and entries of the node’s own, keep no reader from the head';
-  itIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(rare, async () => {
-    const writer = fixture.open();
+  testIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(rare, async () => {
+    const writer = fixture.openEventStore();
     await fill(writer, createStreamPrefix(), ['x'], 12);
     await fixture.standIn.setFaults({ checkpointInterval: 1_000_000 });
-    const store = fixture.open();
+    const store = fixture.openEventStore();
     for (let round = 0; round < 2; round += 1) {
       const head = (await store.head()) ?? '';
-      const { position = '' } = await collectCatchUp(store, { prefixes: [a] }, ({ position: at = '' }) => at >= head);
+      const { position = '' } = await collectCatchUpEvents(
+        store,
+        { prefixes: [a] },
+        ({ position: at = '' }) => at >= head,
+      );
       expect(position >= head).toBe(true);
     }
     await fixture.standIn.setFaults({ checkpointInterval: null });
   });
 
   it('a stopping node still serves for a while, and nothing is lost', async () => {
-    const store = fixture.open();
+    const store = fixture.openEventStore();
     const end = createNewEvent();
-    const following = collectCatchUp(store, { prefixes: [a] }, ({ events }) => events.at(-1)?.id === end.id);
+    const following = collectCatchUpEvents(store, { prefixes: [a] }, ({ events }) => events.at(-1)?.id === end.id);
     let isBack = false;
     const appended: string[] = [];
     const append = async (event: NewEvent) => {
@@ -333,13 +343,13 @@ function factsOfFaults(): void {
   it('ended subscriptions end without an error', async () => {
     const warnings: unknown[] = [];
     const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
-    const store = fixture.open({ logger });
+    const store = fixture.openEventStore({ logger });
     await fill(store, a, ['x'], 8);
     for (let round = 0; round < 5; round += 1) {
-      await collectCatchUp(store, { prefixes: [a], maxBatch: 50 }, hasEventCount(100 * (round + 1)));
+      await collectCatchUpEvents(store, { prefixes: [a], maxBatch: 50 }, hasEventCount(100 * (round + 1)));
     }
     const signal = new AbortController();
-    const live = collectCatchUp(store, { prefixes: [createStreamPrefix()] }, hasEventCount(1));
+    const live = collectCatchUpEvents(store, { prefixes: [createStreamPrefix()] }, hasEventCount(1));
     const ended = (async () => {
       for await (const batch of store.catchUp({ streamPrefixes: [a], signal: signal.signal })) {
         if (batch.caughtUp) signal.abort();
@@ -352,7 +362,7 @@ function factsOfFaults(): void {
   });
 
   it('while the node is down, everything is unavailable, and errors contain no address', async () => {
-    const store = fixture.open({ limits: { operationTimeoutMs: 300 } });
+    const store = fixture.openEventStore({ limits: { operationTimeoutMs: 300 } });
     const first = createNewEvents(1);
     await retryUntilAnswered(() => store.append(a, 'no_stream', first));
     await fixture.node.killNode();
@@ -368,7 +378,7 @@ function factsOfFaults(): void {
   });
 
   it('while the node hangs, operations are abandoned; they are repeated when it continues', async () => {
-    const store = fixture.open({ limits: { operationTimeoutMs: 500 } });
+    const store = fixture.openEventStore({ limits: { operationTimeoutMs: 500 } });
     const first = createNewEvents(1);
     await retryUntilAnswered(() => store.append(a, 'no_stream', first));
     fixture.node.suspendNode();
@@ -384,7 +394,7 @@ function factsOfFaults(): void {
     // The second node is always a stand-in.
     const other = await EventStoreDbFixture.startOnNode(await EventStoreDbStandIn.create());
     try {
-      const steady = fixture.open();
+      const steady = fixture.openEventStore();
       let ended = false;
       const appending = Array.from({ length: 20 }, async (_, writer) => {
         for (let revision = -1; !ended; revision += 1) {
@@ -392,7 +402,7 @@ function factsOfFaults(): void {
         }
       });
       for (let round = 0; round < 3; round += 1) {
-        const losing = other.open({ limits: { operationTimeoutMs: 200 } });
+        const losing = other.openEventStore({ limits: { operationTimeoutMs: 200 } });
         const lost = Array.from({ length: 20 }, (_, n) =>
           losing.append(`r${round}-${n}`, 'no_stream', createNewEvents(1)),
         );
@@ -404,13 +414,13 @@ function factsOfFaults(): void {
       ended = true;
       await Promise.all(appending);
     } finally {
-      await other.close();
+      await other.closeEventStore();
     }
   });
 
   const lost = '64 appends whose node was lost before it answered are stored once, and answered';
-  itIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(lost, async () => {
-    const store = fixture.open();
+  testIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(lost, async () => {
+    const store = fixture.openEventStore();
     await fixture.standIn.setFaults({ loseAnswers: 64 });
     const requests = Array.from({ length: 64 }, () => createNewEvents(2));
     const answers = await Promise.all(requests.map((events, n) => store.append(`${a}${n}`, 'no_stream', events)));
@@ -420,7 +430,7 @@ function factsOfFaults(): void {
   });
 
   it('the same ids are accepted again after kill -9, and never stored twice', async () => {
-    const store = fixture.open();
+    const store = fixture.openEventStore();
     const [first, second] = [createNewEvents(2), createNewEvents(2)];
     const answers = [await store.append(a, 'no_stream', first), await store.append(a, 1, second)];
     await fixture.killAndRestart();
@@ -429,7 +439,7 @@ function factsOfFaults(): void {
   });
 
   it('a refused append is refused even if the URL asks for results instead of errors', async () => {
-    const store = openStore(`${fixture.node.url}&throwOnAppendFailure=false`);
+    const store = openEventStoreDbEventStore(`${fixture.node.url}&throwOnAppendFailure=false`);
     await store.append(a, 'no_stream', createNewEvents(2));
     expect(await errorOf(store.append(a, 'no_stream', createNewEvents(1)))).toMatchObject({
       expected: 'no_stream',
@@ -440,7 +450,7 @@ function factsOfFaults(): void {
 
   it('appends beyond the maximum are refused immediately', async () => {
     const metrics = new RecordedMetrics();
-    const store = fixture.open({ metrics, limits: { maxAppends: 10, operationTimeoutMs: 20_000 } });
+    const store = fixture.openEventStore({ metrics, limits: { maxAppends: 10, operationTimeoutMs: 20_000 } });
     await store.head();
     fixture.node.suspendNode();
     const waiting = Array.from({ length: 10 }, (_, n) => store.append(`${a}${n}`, 'no_stream', createNewEvents(1)));
@@ -453,7 +463,7 @@ function factsOfFaults(): void {
   });
 
   it('appends of more bytes than the maximum are refused immediately, except for a single one', async () => {
-    const store = fixture.open({ limits: { maxAppendingBytes: 10, operationTimeoutMs: 20_000 } });
+    const store = fixture.openEventStore({ limits: { maxAppendingBytes: 10, operationTimeoutMs: 20_000 } });
     await store.head();
     fixture.node.suspendNode();
     const waiting = store.append(`${a}first`, 'no_stream', createNewEvents(1));
@@ -465,7 +475,7 @@ function factsOfFaults(): void {
   });
 
   it('closing waits for running appends and refuses later ones', async () => {
-    const store = fixture.open();
+    const store = fixture.openEventStore();
     const under = Array.from({ length: 50 }, (_, n) => store.append(`${a}${n}`, 'no_stream', createNewEvents(1)));
     const closed = store.close();
     expect(await errorOf(store.append(`${a}late`, 'no_stream', createNewEvents(1)))).toMatchObject({
@@ -473,7 +483,7 @@ function factsOfFaults(): void {
     });
     await closed;
     expect(await Promise.all(under)).toHaveLength(50);
-    expect(await fixture.open().read(`${a}49`)).toHaveLength(1);
+    expect(await fixture.openEventStore().read(`${a}49`)).toHaveLength(1);
   });
 }
 
@@ -489,7 +499,7 @@ describe('the connection string', () => {
   ])('an invalid connection string is refused without quoting it: %j', (url) => {
     let error: unknown;
     try {
-      openStore(url, options);
+      openEventStoreDbEventStore(url, options);
     } catch (thrown) {
       error = thrown;
     }

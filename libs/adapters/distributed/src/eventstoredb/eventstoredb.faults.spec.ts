@@ -5,40 +5,44 @@ import { Unavailable } from '@tracking/ports';
 import {
   hasEventCount,
   eventually,
-  collectCatchUp,
+  collectCatchUpEvents,
   listIds,
-  itIfSupported,
+  testIfSupported,
   createNewEvents,
   createStreamPrefix,
   scaleTimeout,
 } from '@tracking/testing';
 import {
-  IS_KILLABLE,
+  IS_NODE_KILLABLE,
   IS_STAND_IN,
   NODE_NAME,
   NOT_KILLABLE_REASON,
   NO_STAND_IN_REASON,
-  openStore,
+  openEventStoreDbEventStore,
   EventStoreDbFixture,
   retryUntilAnswered,
 } from '../../test/eventstoredb/eventstoredb-subject.ts';
-import { appendMarker, followUntilMarked, startWriters } from '../../test/eventstoredb/stream-writers.ts';
+import {
+  appendMarkerEvent,
+  followUntilMarkerEvent,
+  startStreamWriters,
+} from '../../test/eventstoredb/stream-writers.ts';
 
 const KILLS = 3;
 
 const title = `a node that fails, on ${NODE_NAME}`;
-if (IS_KILLABLE) describe(title, faults);
+if (IS_NODE_KILLABLE) describe(title, faults);
 else it.skip(`${title} [not tested: ${NOT_KILLABLE_REASON}]`, () => undefined);
 
 function faults(): void {
   let fixture: EventStoreDbFixture;
   let prefix: string;
-  beforeAll(async () => void (fixture = await EventStoreDbFixture.start({ statsEvery: 200, linger: 300 })));
-  afterAll(() => fixture.close());
+  beforeAll(async () => void (fixture = await EventStoreDbFixture.startNodeFixture({ statsEvery: 200, linger: 300 })));
+  afterAll(() => fixture.closeEventStore());
   beforeEach(() => void (prefix = createStreamPrefix()));
   afterEach(() => fixture.closeStores());
 
-  type Fault = (writers: Pick<ReturnType<typeof startWriters>, 'waitForFailure'>) => Promise<unknown>;
+  type Fault = (writers: Pick<ReturnType<typeof startStreamWriters>, 'waitForFailure'>) => Promise<unknown>;
   const FAULTS: Readonly<Record<string, Fault>> = {
     'killed and started again': () => fixture.killAndRestart(),
     'hung until appends are given up': async (writers) => {
@@ -63,17 +67,17 @@ function faults(): void {
   const holds = (fault: string) => `${fault} in the middle: nothing acknowledged is missing, and order holds`;
   for (const [name, fault] of Object.entries(FAULTS)) it(holds(name), () => survives(fault), scaleTimeout(60_000));
   for (const [name, fault] of Object.entries(SWITCHED)) {
-    itIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(holds(name), () => survives(fault));
+    testIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(holds(name), () => survives(fault));
   }
 
   async function survives(fault: Fault): Promise<void> {
-    const store = fixture.open({ limits: { operationTimeoutMs: 1_000, liveEvents: 100 } });
-    const writers = startWriters(store, prefix);
+    const store = fixture.openEventStore({ limits: { operationTimeoutMs: 1_000, liveEvents: 100 } });
+    const writers = startStreamWriters(store, prefix);
     const following = [
-      followUntilMarked(store, prefix),
-      followUntilMarked(fixture.open(), prefix, { maxBatch: 7 }),
+      followUntilMarkerEvent(store, prefix),
+      followUntilMarkerEvent(fixture.openEventStore(), prefix, { maxBatch: 7 }),
       // A reader that re-reads its events and is therefore so slow that it falls out of the live buffer.
-      followUntilMarked(store, prefix, {
+      followUntilMarkerEvent(store, prefix, {
         afterBatch: async ({ events }) => {
           const streams = new Set(events.map(({ stream }) => stream));
           for (const stream of streams) await store.read(stream).catch(() => undefined);
@@ -86,10 +90,10 @@ function faults(): void {
     }
     await writers.waitForGrowth();
     await writers.stop();
-    await appendMarker(store, prefix);
+    await appendMarkerEvent(store, prefix);
     await writers.expectStored(store);
     for (const events of await Promise.all(following)) writers.expectFollowed(events);
-    await writers.expectStored(fixture.open());
+    await writers.expectStored(fixture.openEventStore());
   }
 
   it('down at the start: reports it without secrets, and works when the node is up', async () => {
@@ -98,8 +102,8 @@ function faults(): void {
     const line = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
     const logger = { debug: line, info: line, warn: line, error: line };
     const url = fixture.node.url.replace('://', '://someone:s3cret@');
-    const store = openStore(url, { logger, limits: { operationTimeoutMs: 300 } });
-    const following = collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(3));
+    const store = openEventStoreDbEventStore(url, { logger, limits: { operationTimeoutMs: 300 } });
+    const following = collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(3));
     const error: unknown = await store
       .append(`${prefix}1`, 'no_stream', createNewEvents(1))
       .catch((reason: unknown) => reason);
@@ -116,7 +120,7 @@ function faults(): void {
   });
 
   it('down when a reader ends: the reader still ends', async () => {
-    const store = fixture.open();
+    const store = fixture.openEventStore();
     const stop = new AbortController();
     const batches: unknown[] = [];
     const following = (async () => {
@@ -125,7 +129,7 @@ function faults(): void {
     })();
     await eventually(() => expect(batches).not.toHaveLength(0));
     fixture.node.suspendNode();
-    const late = collectCatchUp(store, { prefixes: [prefix] }, hasEventCount(1));
+    const late = collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(1));
     stop.abort();
     await following;
     await store.close();

@@ -12,12 +12,12 @@ import { createTimeoutError } from './node-connection.ts';
 import {
   START_POSITION,
   decodePosition,
-  chooseLaterPosition,
+  chooseLaterLogPosition,
   type LogEntry,
   type LogSlice,
   matchesPrefix,
-  readHead,
-  toLogEntry,
+  readLastLogPosition,
+  convertToLogEntry,
 } from './log-reads.ts';
 
 const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 2_000 };
@@ -26,7 +26,7 @@ const MAX_BUFFER_BYTES = 32 * 1_048_576;
 /** Milliseconds between two checks whether the subscription is behind. */
 export const LAG_CHECK_INTERVAL_MS = 250;
 /** Milliseconds for which a node that may be a follower may deliver nothing while it is behind. */
-const MAX_SILENT_LAG_MS = 1_000;
+const MAX_FOLLOWER_SILENCE_MS = 1_000;
 
 interface LiveSubscriptionOptions extends RetryTelemetry {
   readonly node: NodeClient;
@@ -59,7 +59,7 @@ export class LiveSubscription {
 
   private async startBuffering(): Promise<LiveEventBuffer> {
     const { node, capacity, timeoutMs, closing } = this.options;
-    const head = await retryUntilStopped(closing, this.options, () => readHead(node, timeoutMs));
+    const head = await retryUntilStopped(closing, this.options, () => readLastLogPosition(node, timeoutMs));
     const buffer = new LiveEventBuffer(head ?? START_POSITION, capacity);
     void this.fillBuffer(buffer);
     return buffer;
@@ -96,7 +96,7 @@ export class LiveSubscription {
     };
     const behind = new AbortController();
     const lag = this.watchLag(buffer, needsLeader, behind);
-    const reason = await followLog(needsLeader ? node.leader : node.anyNode, {
+    const reason = await subscribeToLog(needsLeader ? node.leader : node.anyNode, {
       after: buffer.last,
       stop: AbortSignal.any([closing, behind.signal]),
       onConfirmed,
@@ -122,7 +122,7 @@ export class LiveSubscription {
   private watchLag(buffer: LiveEventBuffer, isAtLeader: boolean, behind: AbortController): NodeJS.Timeout {
     const { node, timeoutMs } = this.options;
     const detector = new SubscriptionLagDetector(
-      isAtLeader ? timeoutMs : Math.min(MAX_SILENT_LAG_MS, timeoutMs),
+      isAtLeader ? timeoutMs : Math.min(MAX_FOLLOWER_SILENCE_MS, timeoutMs),
       timeoutMs,
     );
     return setInterval(() => {
@@ -224,7 +224,7 @@ export class LiveEventBuffer {
       matching.push(event);
       if (matching.length >= limit) return { events: matching, position: event.position };
     }
-    return { events: matching, position: chooseLaterPosition(position, this.end) };
+    return { events: matching, position: chooseLaterLogPosition(position, this.end) };
   }
 
   notifyReaders(): void {
@@ -241,7 +241,7 @@ export class LiveEventBuffer {
     if (this.events.length < 2 * this.capacity && this.bytes <= this.maxBytes) return;
     // The buffer removes many events at once, because each removal moves the remaining events in memory.
     let surplus = Math.max(0, this.events.length - this.capacity);
-    let left = this.bytes - sumNumbers(this.sizes.slice(0, surplus));
+    let left = this.bytes - sumOfNumbers(this.sizes.slice(0, surplus));
     for (; left > this.maxBytes / 2; surplus += 1) left -= this.sizes[surplus] ?? left;
     this.start = this.events.splice(0, surplus).at(-1)?.position ?? this.start;
     this.sizes.splice(0, surplus);
@@ -260,7 +260,7 @@ export class LiveEventBuffer {
   }
 }
 
-function sumNumbers(numbers: readonly number[]): number {
+function sumOfNumbers(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
@@ -276,14 +276,14 @@ interface LogFollower {
  * Delivers new entries of the log as they arrive.
  * @returns the reason why the subscription was lost; undefined if `stop` aborted
  */
-async function followLog(
+async function subscribeToLog(
   { client, callOptions }: CallTarget,
   { after, stop, onConfirmed, onEntry }: LogFollower,
 ): Promise<unknown> {
   const over = Promise.withResolvers<unknown>();
   const end = () => over.resolve(undefined);
   const subscription = client.subscribeToAll({ ...callOptions, fromPosition: decodePosition(after) });
-  subscription.on('confirmation', onConfirmed).on('data', (resolved) => onEntry(toLogEntry(resolved)));
+  subscription.on('confirmation', onConfirmed).on('data', (resolved) => onEntry(convertToLogEntry(resolved)));
   subscription.on('error', over.resolve).on('close', end);
   stop.addEventListener('abort', end);
   if (stop.aborted) end();

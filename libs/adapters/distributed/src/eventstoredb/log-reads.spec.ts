@@ -4,7 +4,7 @@ import { jest } from '@jest/globals';
 import { InvalidPosition } from '@tracking/ports';
 import { createNewEvent, noMetrics, silentLogger } from '@tracking/testing';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.ts';
-import { START_POSITION, collectItems, decodePosition, LogPageReader, encodePosition } from './log-reads.ts';
+import { START_POSITION, collectStreamedItems, decodePosition, LogPageReader, encodePosition } from './log-reads.ts';
 import type { CallTarget } from './node-client.ts';
 
 const SILENCE_MS = 5_000;
@@ -45,7 +45,7 @@ describe('the response of a call', () => {
 
   it('may take any time while items arrive', async () => {
     const call = new Call();
-    const collected = collectItems<number>(node, call.read, SILENCE_MS);
+    const collected = collectStreamedItems<number>(node, call.read, SILENCE_MS);
     for (let n = 0; n < 10; n += 1) {
       await jest.advanceTimersByTimeAsync(SILENCE_MS - 1);
       call.emit('data', n);
@@ -60,7 +60,7 @@ describe('the response of a call', () => {
     { how: 'fails', end: (call: Call) => Promise.resolve(call.emit('error', new Error('lost'))) },
   ])('is kept if the call then $how', async ({ end }) => {
     const call = new Call();
-    const collected = collectItems<number>(node, call.read, SILENCE_MS);
+    const collected = collectStreamedItems<number>(node, call.read, SILENCE_MS);
     call.emit('data', 1);
     await end(call);
     expect(await collected).toEqual({ found: [1], isWhole: false, failure: expect.any(Error) });
@@ -69,7 +69,7 @@ describe('the response of a call', () => {
 
   it('is an error if no item arrived', async () => {
     const call = new Call();
-    const collected = collectItems<number>(node, call.read, SILENCE_MS).catch(String);
+    const collected = collectStreamedItems<number>(node, call.read, SILENCE_MS).catch(String);
     await jest.advanceTimersByTimeAsync(2 * SILENCE_MS);
     expect(await collected).toMatch('the node did not respond in time');
   });

@@ -13,9 +13,9 @@ import { monotonicMs } from '@tracking/resilience';
 import type { CallTarget, NodeClient } from './node-client.ts';
 import { createTimeoutError } from './node-connection.ts';
 
-const HALF_POSITION_DIGITS = 16;
+const DIGITS_PER_POSITION_HALF = 16;
 /** The position before the first event. */
-export const START_POSITION: Position = '0'.repeat(2 * HALF_POSITION_DIGITS);
+export const START_POSITION: Position = '0'.repeat(2 * DIGITS_PER_POSITION_HALF);
 /** Maximum number of log entries of a page. */
 const MAX_PAGE_ENTRIES = 500;
 /**
@@ -27,7 +27,8 @@ export const MAX_PAGE_BYTES = 4 * 1_048_576;
 /** Encodes commit and prepare position in 16 hexadecimal digits each, so that strings sort in the order of the log. */
 export function encodePosition({ commit, prepare }: LogPosition): Position {
   return (
-    commit.toString(16).padStart(HALF_POSITION_DIGITS, '0') + prepare.toString(16).padStart(HALF_POSITION_DIGITS, '0')
+    commit.toString(16).padStart(DIGITS_PER_POSITION_HALF, '0') +
+    prepare.toString(16).padStart(DIGITS_PER_POSITION_HALF, '0')
   );
 }
 
@@ -36,12 +37,12 @@ export function decodePosition(position: Position): LogPosition | 'start' {
   if (!/^[0-9a-f]{32}$/.test(position)) throw new InvalidPosition(position);
   if (position === START_POSITION) return 'start';
   return {
-    commit: BigInt(`0x${position.slice(0, HALF_POSITION_DIGITS)}`),
-    prepare: BigInt(`0x${position.slice(HALF_POSITION_DIGITS)}`),
+    commit: BigInt(`0x${position.slice(0, DIGITS_PER_POSITION_HALF)}`),
+    prepare: BigInt(`0x${position.slice(DIGITS_PER_POSITION_HALF)}`),
   };
 }
 
-export function chooseLaterPosition(one: Position, other: Position): Position {
+export function chooseLaterLogPosition(one: Position, other: Position): Position {
   return one > other ? one : other;
 }
 
@@ -76,7 +77,7 @@ export interface LogSlice {
   readonly position: Position;
 }
 
-export function toLogEntry({ event }: AllStreamResolvedEvent): LogEntry {
+export function convertToLogEntry({ event }: AllStreamResolvedEvent): LogEntry {
   // The event is undefined only if links are resolved, which no read requests.
   if (event === undefined) return { position: START_POSITION };
   if (event.streamId.startsWith('$')) return { position: encodePosition(event.position) };
@@ -91,13 +92,13 @@ export function matchesPrefix({ stream }: StoredEvent, prefixes: readonly string
  * Returns the position of the last entry of the whole log, including the node's own entries; undefined if the log is
  * empty. Includes every acknowledged append.
  */
-export async function readHead(
+export async function readLastLogPosition(
   { leader, stored }: Pick<NodeClient, 'leader' | 'stored'>,
   timeoutMs: number,
 ): Promise<Position | undefined> {
   const { client, callOptions } = leader;
   const read = client.readAll({ ...callOptions, direction: BACKWARDS, fromPosition: END, maxCount: 1 });
-  const [entry] = (await collectItems(leader, read, timeoutMs)).found;
+  const [entry] = (await collectStreamedItems(leader, read, timeoutMs)).found;
   if (entry?.event === undefined) return undefined;
   const position = encodePosition(entry.event.position);
   stored.recordStoredPosition(position);
@@ -133,23 +134,23 @@ export class LogPageReader {
     };
     const read = client.readAll({ ...callOptions, fromPosition: decodePosition(position), maxCount });
     try {
-      const { found, isWhole, failure } = await collectItems(target, read, this.silenceMs, {
-        toItem: toLogEntry,
+      const { found, isWhole, failure } = await collectStreamedItems(target, read, this.silenceMs, {
+        toItem: convertToLogEntry,
         isEnough,
       });
       const entries = found.filter((entry) => entry.position > position);
       if (failure !== undefined && entries.length === 0) throw failure;
-      this.count = failure === undefined ? Math.min(MAX_PAGE_ENTRIES, 2 * this.count) : halveCount(this.count);
+      this.count = failure === undefined ? Math.min(MAX_PAGE_ENTRIES, 2 * this.count) : halveEventCount(this.count);
       return { entries, isLast: isWhole && found.length < maxCount };
     } catch (error) {
-      this.count = halveCount(this.count);
+      this.count = halveEventCount(this.count);
       throw error;
     }
   }
 }
 
 /** Returns half of the count, but at least one. */
-export function halveCount(count: number): number {
+export function halveEventCount(count: number): number {
   return Math.max(1, Math.floor(count / 2));
 }
 
@@ -167,12 +168,12 @@ interface CollectItemsOptions<R, T> {
   readonly isEnough?: (item: T) => boolean;
 }
 
-export function collectItems<T>(
+export function collectStreamedItems<T>(
   target: Pick<CallTarget, 'connection'>,
   read: StreamingRead<T>,
   silenceMs: number,
 ): Promise<CollectResult<T>>;
-export function collectItems<R, T>(
+export function collectStreamedItems<R, T>(
   target: Pick<CallTarget, 'connection'>,
   read: StreamingRead<R>,
   silenceMs: number,
@@ -184,7 +185,7 @@ export function collectItems<R, T>(
  * canceling an ended call, because each costs as much as the call.
  * @throws the failure if no item arrived before it
  */
-export async function collectItems<R, T>(
+export async function collectStreamedItems<R, T>(
   { connection }: Pick<CallTarget, 'connection'>,
   read: StreamingRead<R>,
   silenceMs: number,
@@ -212,13 +213,13 @@ export async function collectItems<R, T>(
       finish({ isWhole: true });
     })
     .on('error', (failure) => finish({ isWhole: false, failure }));
-  let timer = setTimeout(throwIfSilent, silenceMs);
-  async function throwIfSilent(): Promise<void> {
+  let timer = setTimeout(throwIfCallIsSilent, silenceMs);
+  async function throwIfCallIsSilent(): Promise<void> {
     // A busy process may have received items that it has not handled yet.
     await setImmediate();
     if (isOver) return;
     const leftMs = heardAt + silenceMs - monotonicMs();
-    if (leftMs > 0) timer = setTimeout(throwIfSilent, leftMs);
+    if (leftMs > 0) timer = setTimeout(throwIfCallIsSilent, leftMs);
     else {
       connection.reconnectIfSilent();
       finish({ isWhole: false, failure: createTimeoutError() });

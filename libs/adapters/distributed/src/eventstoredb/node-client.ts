@@ -28,7 +28,7 @@ const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 1_000 };
  * Part of the timeout of an operation after which a node that answers nothing counts as lost. The rest is for the
  * search for the new leader and the repeated append.
  */
-const SILENCE_RATIO = 0.4;
+const NODE_SILENCE_FRACTION = 0.4;
 /** gRPC status of a request with a wrong user name or password. */
 const UNAUTHENTICATED_STATUS = 16;
 
@@ -107,9 +107,9 @@ export class HighestKnownPosition {
  * Creates a client that connects with the first call, and reconnects when needed.
  * @throws TypeError if the URL is invalid; the message does not contain it
  */
-export function openClient({ url, credentials, limits }: EventStoreDbOptions): NodeClient {
+export function createNodeClient({ url, credentials, limits }: EventStoreDbOptions): NodeClient {
   const { operationTimeoutMs } = { ...DEFAULT_EVENTSTOREDB_LIMITS, ...limits };
-  const silenceMs = operationTimeoutMs * SILENCE_RATIO;
+  const silenceMs = operationTimeoutMs * NODE_SILENCE_FRACTION;
   let connectionString: ConnectionString;
   let toLeader: NodeConnection;
   let toAnyNode: NodeConnection;
@@ -137,7 +137,8 @@ export function openClient({ url, credentials, limits }: EventStoreDbOptions): N
     anyNode: createTarget(toAnyNode, false),
     stored: new HighestKnownPosition(),
     connectionString,
-    close: async () => void (await Promise.all([...new Set([toLeader, toAnyNode])].map((one) => one.close()))),
+    close: async () =>
+      void (await Promise.all([...new Set([toLeader, toAnyNode])].map((one) => one.closeNodeConnection()))),
   };
 }
 
@@ -166,7 +167,7 @@ function hasErrorType(error: unknown, type: string): boolean {
  * Maps errors of the client to errors of the port: permanent refusals to plain errors, all others to `Unavailable`. The
  * new error contains neither the text nor the original error as its cause.
  */
-function toPortError(error: unknown): Error {
+function convertEventStoreDbError(error: unknown): Error {
   if (error instanceof Unavailable || error instanceof VersionConflict || error instanceof TypeError) return error;
   if (hasErrorType(error, 'access-denied')) return new AccessRefused(ENGINE_NAME, describeNodeRefusal(error));
   if (hasErrorType(error, 'maximum-append-size-exceeded')) return new AppendTooLarge();
@@ -191,7 +192,7 @@ export function retryUntilTimeout<T>(timeoutMs: number, attempt: (leftMs: number
     try {
       return await attempt(Math.max(deadline - monotonicMs(), 1));
     } catch (error) {
-      throw toPortError(error);
+      throw convertEventStoreDbError(error);
     }
   };
   return retry(once, { ...RETRY_PAUSE_OPTIONS, deadline, isTransient: isWorthRetrying });
@@ -219,7 +220,7 @@ export async function retryUntilStopped<T>(
     logger.warn({ reason: describeFailureReason(error) }, 'event store: a read for a catch-up failed; retrying');
   };
   // The promise has no deadline and rejects only if `stop` aborts.
-  const answer = retry(() => resolveUnlessAborted(stop, attempt()), {
+  const answer = retry(() => resolveOrStopOnAbort(stop, attempt()), {
     ...RETRY_PAUSE_OPTIONS,
     signal: stop,
     onFailure,
@@ -228,7 +229,7 @@ export async function retryUntilStopped<T>(
 }
 
 /** Settles like the promise, or resolves with undefined if `stop` aborts first. */
-export async function resolveUnlessAborted<T>(stop: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
+export async function resolveOrStopOnAbort<T>(stop: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
   const stopped = Promise.withResolvers<undefined>();
   const giveUp = () => stopped.resolve(undefined);
   stop.addEventListener('abort', giveUp);

@@ -28,7 +28,7 @@ export class NodeConnection {
     private readonly silenceMs: number,
   ) {
     this.client = EventStoreDBClient.connectionString(url);
-    this.internals = patchClient(this.client);
+    this.internals = patchEventStoreDbClient(this.client);
   }
 
   /**
@@ -92,7 +92,7 @@ export class NodeConnection {
     );
   }
 
-  async close(): Promise<void> {
+  async closeNodeConnection(): Promise<void> {
     await this.client.dispose();
     // The code does not await the promise, because it does not settle while no node is found.
     this.internals.getChannel().then(
@@ -112,7 +112,7 @@ export class NodeConnection {
  *   the event loop of its own.
  * - With `throwOnAppendFailure=false` in the URL, a refused append would look like a stored one.
  */
-function patchClient(client: EventStoreDBClient): EventStoreDbClientInternals {
+function patchEventStoreDbClient(client: EventStoreDBClient): EventStoreDbClientInternals {
   const internals = client as unknown as EventStoreDbClientInternals;
   const { handleError } = internals;
   Object.defineProperties(client, {

@@ -76,7 +76,7 @@ export function createKeepaliveOptions({ keepaliveMs, keepaliveTimeoutMs }: Grpc
 
 const formatBearer = (token: string) => `Bearer ${token}`;
 
-export function setToken(metadata: Metadata, token: string): void {
+export function setBearerToken(metadata: Metadata, token: string): void {
   metadata.set(AUTHORIZATION_KEY, formatBearer(token));
 }
 
@@ -84,15 +84,15 @@ export function setToken(metadata: Metadata, token: string): void {
  * Refuses callers without the token before the server reads their request. This applies to all operations and to
  * reflection.
  */
-export function requiresToken(token: string): ServerInterceptor {
-  const authorization = computeDigest(formatBearer(token));
+export function createTokenInterceptor(token: string): ServerInterceptor {
+  const authorization = computeTextDigest(formatBearer(token));
   return (_method, call) =>
     new ServerInterceptingCall(call, {
       start: (begin) =>
         begin({
           onReceiveMetadata(metadata, accept) {
             const [given = ''] = metadata.get(AUTHORIZATION_KEY);
-            if (timingSafeEqual(computeDigest(given), authorization)) accept(metadata);
+            if (timingSafeEqual(computeTextDigest(given), authorization)) accept(metadata);
             else
               call.sendStatus({
                 code: status.UNAUTHENTICATED,
@@ -103,13 +103,13 @@ export function requiresToken(token: string): ServerInterceptor {
     });
 }
 
-export function setOrigin(metadata: Metadata, { request_id, traceparent }: RequestOrigin): void {
+export function setRequestOrigin(metadata: Metadata, { request_id, traceparent }: RequestOrigin): void {
   metadata.set(REQUEST_ID_KEY, request_id);
   metadata.set(TRACEPARENT_KEY, traceparent);
 }
 
 /** Reads the ids of the client request that the caller sent as metadata, if any. */
-export function readOrigin(metadata: Metadata): Partial<RequestOrigin> {
+export function readRequestOrigin(metadata: Metadata): Partial<RequestOrigin> {
   const [request_id] = metadata.get(REQUEST_ID_KEY);
   const [traceparent] = metadata.get(TRACEPARENT_KEY);
   return {
@@ -122,6 +122,6 @@ export function readOrigin(metadata: Metadata): Partial<RequestOrigin> {
  * Computes a digest. Digests have the same length for every text, so the duration of a comparison does not depend on
  * either text.
  */
-function computeDigest(text: string | Buffer): Buffer {
+function computeTextDigest(text: string | Buffer): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -2,7 +2,7 @@ import { DomainError, PreconditionFailed } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
 import { findFreePort, silentLogger } from '@tracking/testing';
 import { FaultyProxy } from '../../test/grpc/faulty-link.ts';
-import { THINGS_PROTO, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
+import { THINGS_PROTO, type ThingsOperations, openGrpcChannel, startGrpcServer } from '../../test/grpc/grpc-subject.ts';
 import type { GrpcServiceChannel } from './grpc-service-channel.ts';
 import type { GrpcServiceServer } from './grpc-service-server.ts';
 import { SHIPMENTS_PROTO } from './service-protos.ts';
@@ -32,7 +32,7 @@ describe('the service channel', () => {
 
   beforeAll(async () => {
     address = `127.0.0.1:${await findFreePort()}`;
-    server = await startServer(
+    server = await startGrpcServer(
       {
         echo: (request) => Promise.resolve(request),
         note: (request) => Promise.resolve(calls.push(request)),
@@ -45,7 +45,7 @@ describe('the service channel', () => {
       },
       { address },
     );
-    channel = openChannel(`dns:///${address}`);
+    channel = openGrpcChannel(`dns:///${address}`);
     ({ things, others } = channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS));
   });
   afterAll(async () => {
@@ -150,9 +150,9 @@ describe('the service channel', () => {
       calls += 1;
       return calls === 1 ? Promise.resolve('x'.repeat(20_000)) : Promise.reject(error);
     };
-    const replica = await startServer({ [of]: operation }, { address: `127.0.0.1:${replicaPort}` });
+    const replica = await startGrpcServer({ [of]: operation }, { address: `127.0.0.1:${replicaPort}` });
     const link = await FaultyProxy.openLink(await findFreePort(), replicaPort);
-    const repeating = openChannel(`dns:///127.0.0.1:${link.port}`);
+    const repeating = openGrpcChannel(`dns:///127.0.0.1:${link.port}`);
     try {
       const { things: repeated } = repeating.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS);
       link.cutNextAnswers(1);
@@ -201,7 +201,7 @@ describe('the service channel', () => {
       warn: (_: object, message: string) => void lines.push(['warn', message]),
     };
     const options = { logger, ...(level && { unavailableLogLevel: level }) };
-    const silent = openChannel(`dns:///127.0.0.1:${await findFreePort()}`, options);
+    const silent = openGrpcChannel(`dns:///127.0.0.1:${await findFreePort()}`, options);
     try {
       const { things: unreachable } = silent.createOperations<ThingsOperations>(THINGS_PROTO, 100);
       for (let call = 0; call < 2; call += 1) expect(await errorOf(unreachable.read())).toBeInstanceOf(Unavailable);
@@ -212,7 +212,7 @@ describe('the service channel', () => {
   });
 
   it('refuses operations that a replica does not have', async () => {
-    const older = openChannel(`dns:///${address}`);
+    const older = openGrpcChannel(`dns:///${address}`);
     const proto = { ...SHIPMENTS_PROTO, name: 'things' };
     const { events } = older.createOperations<{ events: { head(): Promise<unknown> } }>(proto, LONG_MS);
     expect(await errorOf(events.head())).toMatchObject({ name: 'Error', message: 'things.Events/Head: UNIMPLEMENTED' });
@@ -226,12 +226,12 @@ describe('the service channel', () => {
   });
 
   it('serves only operations', async () => {
-    const [one] = await Promise.allSettled([startServer({ note: undefined as never }, { address })]);
+    const [one] = await Promise.allSettled([startGrpcServer({ note: undefined as never }, { address })]);
     expect(one).toMatchObject({ status: 'rejected', reason: { message: 'Things/Note is not an operation of things' } });
   });
 
   it('refuses calls once closed', async () => {
-    const closing = openChannel(`dns:///${address}`);
+    const closing = openGrpcChannel(`dns:///${address}`);
     const { things: late } = closing.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS);
     await late.note({ call: 3 });
     await closing.close();

@@ -3,7 +3,7 @@ import { ClientProxyFactory, Transport, type ClientGrpcProxy } from '@nestjs/mic
 import { DomainError } from '@tracking/contracts';
 import {
   Unavailable,
-  withUnknownOutcome,
+  convertToUnknownOutcome,
   type Counter,
   type Logger,
   type Metrics,
@@ -17,15 +17,15 @@ import {
   type GrpcClientTls,
   createKeepaliveOptions,
   createMessageSizeOptions,
-  setOrigin,
-  setToken,
+  setRequestOrigin,
+  setBearerToken,
 } from './grpc-options.ts';
 import { receiveMessages } from './message-stream.ts';
 import { REPLICA_BALANCER_NAME, setRoutingKey } from './replica-balancer.ts';
 import { RunningCalls } from './running-calls.ts';
 import {
   type AnswerMessage,
-  parseAnswer,
+  parseAnswerMessage,
   type LoadedServicePart,
   type LoadedProto,
   loadProto,
@@ -116,7 +116,7 @@ export class GrpcServiceChannel {
   constructor(private readonly options: GrpcServiceChannelOptions) {
     this.limits = { ...DEFAULT_GRPC_LIMITS, ...options.limits };
     this.running = new RunningCalls(this.limits);
-    setToken(this.metadata, options.token);
+    setBearerToken(this.metadata, options.token);
     const { metrics } = options;
     const help = 'Calls to other services without a response yet.';
     const all = RUNNING_CALLS_BY_METRICS.get(metrics) ?? new Set();
@@ -153,7 +153,7 @@ export class GrpcServiceChannel {
         rpcs.map((rpc) => {
           const callee = { service: proto.name, rpc, client: serviceClient, deadlineMs, findRoutingKey };
           if (rpc.isStreamed) return [rpc.operation, this.createStreamedCall(callee)];
-          return [rpc.operation, (request: object = {}) => this.call(callee, request)];
+          return [rpc.operation, (request: object = {}) => this.callOperation(callee, request)];
         }),
       );
     };
@@ -168,7 +168,7 @@ export class GrpcServiceChannel {
     for (const client of this.clients) client.close();
   }
 
-  private async call(callee: CalledOperation, request: object): Promise<unknown> {
+  private async callOperation(callee: CalledOperation, request: object): Promise<unknown> {
     const { service, rpc } = callee;
     this.throwIfClosed(service);
     const message = toRequestMessage(request, rpc.fields);
@@ -231,7 +231,7 @@ export class GrpcServiceChannel {
     if (this.silent.delete(service))
       this.options.logger.info({ service }, 'command channel: the service responds again');
     try {
-      return parseAnswer(answer);
+      return parseAnswerMessage(answer);
     } catch (error) {
       if (lostAttempts === 0) throw error;
       if (error instanceof DomainError && rpc.isCommand) {
@@ -242,7 +242,7 @@ export class GrpcServiceChannel {
           options,
         );
       }
-      throw withUnknownOutcome(error);
+      throw convertToUnknownOutcome(error);
     }
   }
 
@@ -250,7 +250,7 @@ export class GrpcServiceChannel {
     const origin = this.options.origin?.();
     if (origin === undefined && routingKey === undefined) return this.metadata;
     const metadata = this.metadata.clone();
-    if (origin !== undefined) setOrigin(metadata, origin);
+    if (origin !== undefined) setRequestOrigin(metadata, origin);
     if (routingKey !== undefined) setRoutingKey(metadata, routingKey);
     return metadata;
   }

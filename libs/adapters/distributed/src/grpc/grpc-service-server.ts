@@ -24,8 +24,8 @@ import {
   type GrpcServerTls,
   createKeepaliveOptions,
   createMessageSizeOptions,
-  readOrigin,
-  requiresToken,
+  readRequestOrigin,
+  createTokenInterceptor,
 } from './grpc-options.ts';
 import { createMessageStream, type SendMessage } from './message-stream.ts';
 import { RunningCalls } from './running-calls.ts';
@@ -86,7 +86,7 @@ export class GrpcServiceServer {
    * missing
    */
   serve<T extends Parts<T>>(operations: T): void {
-    this.operations.add(operations);
+    this.operations.registerOperation(operations);
   }
 
   /** Starts to listen. @throws Error if the address is not available */
@@ -95,7 +95,7 @@ export class GrpcServiceServer {
     // Passes messages of the gRPC driver to the log, because the driver would print them otherwise.
     setLogger({ error: (message: string) => logger.warn({ source: 'grpc' }, message) });
     const bytes = createMessageSizeOptions(this.limits);
-    const module = { module: OperationsModule, controllers: [createController(this.loaded, this.operations)] };
+    const module = { module: OperationsModule, controllers: [createGrpcController(this.loaded, this.operations)] };
     this.app = await NestFactory.createMicroservice<MicroserviceOptions>(module, {
       logger: createNestLogger(logger),
       abortOnError: false,
@@ -137,7 +137,7 @@ export class GrpcServiceServer {
   /** Options that the framework passes to the server that it creates. */
   private serverOptions(token: string): ServerOptions {
     return {
-      interceptors: [requiresToken(token)],
+      interceptors: [createTokenInterceptor(token)],
       'grpc.max_connection_age_ms': this.limits.connectionAgeMs,
       'grpc.enable_channelz': 0,
     };
@@ -171,12 +171,12 @@ function createNestLogger(logger: Logger): LoggerService {
 }
 
 /** Creates a controller class with a `@GrpcMethod` handler for each rpc. */
-function createController({ parts }: LoadedProto, operations: OperationRegistry): Type {
+function createGrpcController({ parts }: LoadedProto, operations: OperationRegistry): Type {
   class OperationsController {}
   Controller()(OperationsController);
   for (const { service, rpcs } of parts) {
     for (const { method, name, isStreamed } of rpcs) {
-      const handle = isStreamed ? createStreamHandler(name, operations) : createHandler(name, operations);
+      const handle = isStreamed ? createStreamHandler(name, operations) : createGrpcHandler(name, operations);
       const handler = { value: handle, configurable: true, enumerable: true, writable: true };
       Object.defineProperty(OperationsController.prototype, name, handler);
       GrpcMethod(service, method)(OperationsController.prototype, name, handler);
@@ -185,7 +185,7 @@ function createController({ parts }: LoadedProto, operations: OperationRegistry)
   return OperationsController;
 }
 
-function createHandler(name: string, operations: OperationRegistry) {
+function createGrpcHandler(name: string, operations: OperationRegistry) {
   return async (
     request: RequestMessage,
     metadata: Metadata,
@@ -194,7 +194,7 @@ function createHandler(name: string, operations: OperationRegistry) {
     for (let turn = 0; turn < EVENT_LOOP_TURNS_BEFORE_START; turn += 1) await setImmediate();
     if (call.cancelled)
       throw new RpcException({ code: status.CANCELLED, message: 'the caller no longer waits for this call' });
-    return operations.toAnswer(name, request, readOrigin(metadata));
+    return operations.toAnswer(name, request, readRequestOrigin(metadata));
   };
 }
 
@@ -234,7 +234,7 @@ class OperationRegistry {
   /**
    * Registers the operations of this process. @throws Error if the .proto file declares an operation that is missing
    */
-  add<T extends Parts<T>>(parts: T): void {
+  registerOperation<T extends Parts<T>>(parts: T): void {
     const served = parts as unknown as ByName<ByName<Operation>>;
     for (const { name, rpcs } of this.loaded.parts) {
       const part = served[name];

@@ -17,8 +17,8 @@ import {
   THINGS_PROTO,
   type Things,
   type ThingsOperations,
-  openChannel,
-  startServer,
+  openGrpcChannel,
+  startGrpcServer,
 } from '../../test/grpc/grpc-subject.ts';
 import type { GrpcServiceChannelOptions } from './grpc-service-channel.ts';
 import type { GrpcServiceServer, GrpcServiceServerOptions } from './grpc-service-server.ts';
@@ -76,7 +76,7 @@ describe('faults of the service channel', () => {
       holdFirst: doing(() => (firsts.push(replica) === 1 ? released.promise : Promise.resolve(name))),
     };
     const address = `127.0.0.1:${port ?? (await findFreePort())}`;
-    const server = await startServer(things, { address, ...options });
+    const server = await startGrpcServer(things, { address, ...options });
     closing.push(() => server.close());
     const link = await FaultyProxy.openLink(await findFreePort(), Number(address.split(':')[1]));
     closing.push(() => link.cutConnections());
@@ -93,7 +93,7 @@ describe('faults of the service channel', () => {
   function channelAt(ports: readonly number[], options: Partial<GrpcServiceChannelOptions> = {}) {
     const addresses = `ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`;
     // A certificate is for one name, and each name has one port.
-    const channel = openChannel(options.tls === undefined ? addresses : `dns:///localhost:${ports[0]}`, options);
+    const channel = openGrpcChannel(options.tls === undefined ? addresses : `dns:///localhost:${ports[0]}`, options);
     closing.push(() => channel.close());
     const clients = new Map<number, ThingsOperations>();
     const clientWith = (deadlineMs: number) => {
@@ -430,7 +430,7 @@ describe('faults of the service channel', () => {
 
   it('reports immediately that its address is in use', async () => {
     const { address } = await startReplica('one');
-    await expect(startServer({}, { address })).rejects.toThrow('EADDRINUSE');
+    await expect(startGrpcServer({}, { address })).rejects.toThrow('EADDRINUSE');
   });
 
   describe('with TLS', () => {

@@ -12,7 +12,7 @@ import {
 } from '@tracking/testing';
 import { FaultyProxy } from '../../test/grpc/faulty-link.ts';
 import { TEST_TOKEN } from '../../test/grpc/grpc-subject.ts';
-import { setToken } from './grpc-options.ts';
+import { setBearerToken } from './grpc-options.ts';
 import { GrpcServiceChannel } from './grpc-service-channel.ts';
 import { GrpcServiceServer } from './grpc-service-server.ts';
 import { receiveMessages } from './message-stream.ts';
@@ -99,7 +99,7 @@ describe('a streamed operation', () => {
   it('makes the operation wait while the caller does not read, until the caller reads or is gone', async () => {
     const caller = new Client(address, credentials.createInsecure());
     const metadata = new Metadata();
-    setToken(metadata, TEST_TOKEN);
+    setBearerToken(metadata, TEST_TOKEN);
     const encode = () => Buffer.alloc(0);
     const stream = caller.makeServerStreamRequest(FOLLOW_PATH, encode, (bytes) => bytes, {}, metadata);
     stream.on('error', () => undefined);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import { RpcException } from '@nestjs/microservices';
 import { EMPTY, fromEvent, Observable, takeUntil } from 'rxjs';
-import { type AnswerMessage, parseAnswer, type RequestMessage, toAnswerMessage } from './service-protos.ts';
+import { type AnswerMessage, parseAnswerMessage, type RequestMessage, toAnswerMessage } from './service-protos.ts';
 
 /**
  * Passes the messages of a streamed response to a listener, in order. Resolves when the stream ends or the signal
@@ -16,7 +16,7 @@ export async function receiveMessages(
 ): Promise<void> {
   if (signal.aborted) return;
   const messages = stream.pipe(takeUntil(fromEvent(signal, 'abort')));
-  await messages.forEach((message) => onMessage(parseAnswer(message)));
+  await messages.forEach((message) => onMessage(parseAnswerMessage(message)));
 }
 
 /** Sends a message of a streamed response. Resolves when the caller can take another message, or is gone. */

@@ -34,8 +34,8 @@ describe('a tool that uses only server reflection', () => {
     stranger = new GenericClient(address);
   });
   afterAll(async () => {
-    client.close();
-    stranger.close();
+    client.closeClient();
+    stranger.closeClient();
     await server.close();
   });
 

@@ -2,7 +2,7 @@ import dns from 'node:dns';
 import { jest } from '@jest/globals';
 import { eventually, findFreePort, RecordedMetrics } from '@tracking/testing';
 import { FaultyProxy } from '../../test/grpc/faulty-link.ts';
-import { THINGS_PROTO, type ThingsOperations, openChannel, startServer } from '../../test/grpc/grpc-subject.ts';
+import { THINGS_PROTO, type ThingsOperations, openGrpcChannel, startGrpcServer } from '../../test/grpc/grpc-subject.ts';
 import type { GrpcLimits } from './grpc-options.ts';
 
 jest.setTimeout(60_000);
@@ -23,7 +23,7 @@ describe('calls with a routing key', () => {
 
   async function startReplica(name: string, linkPort?: number): Promise<Replica> {
     const port = await findFreePort();
-    const server = await startServer({ note: () => Promise.resolve(name) }, { address: `127.0.0.1:${port}` });
+    const server = await startGrpcServer({ note: () => Promise.resolve(name) }, { address: `127.0.0.1:${port}` });
     closing.push(() => server.close());
     const link = await FaultyProxy.openLink(linkPort ?? (await findFreePort()), port);
     closing.push(() => link.cutConnections());
@@ -32,7 +32,7 @@ describe('calls with a routing key', () => {
 
   /** Returns a function that calls a replica and returns the name of the replica that answered. */
   function openCaller(ports: readonly number[], limits: Partial<GrpcLimits> = {}) {
-    const channel = openChannel(`ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`, { limits });
+    const channel = openGrpcChannel(`ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`, { limits });
     closing.push(() => channel.close());
     const findRoutingKey = (request: object) => (request as { readonly key?: string }).key;
     const { things } = channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, findRoutingKey);
@@ -101,7 +101,7 @@ describe('calls with a routing key', () => {
   it('use a replica whose address is added to the name of the service, and no longer one whose address is removed', async () => {
     const port = await findFreePort();
     for (const host of ['127.0.0.1', '127.0.0.2']) {
-      const server = await startServer({ note: () => Promise.resolve(host) }, { address: `${host}:${port}` });
+      const server = await startGrpcServer({ note: () => Promise.resolve(host) }, { address: `${host}:${port}` });
       closing.push(() => server.close());
     }
     let hosts = ['127.0.0.1'];
@@ -109,7 +109,7 @@ describe('calls with a routing key', () => {
       .spyOn(dns.promises, 'lookup')
       .mockImplementation((() => Promise.resolve(hosts.map((address) => ({ address, family: 4 })))) as never);
     closing.push(() => Promise.resolve(lookUp.mockRestore()));
-    const channel = openChannel(`dns:///things.test:${port}`);
+    const channel = openGrpcChannel(`dns:///things.test:${port}`);
     closing.push(() => channel.close());
     const findRoutingKey = (request: object) => (request as { readonly key?: string }).key;
     const { things } = channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, findRoutingKey);
@@ -139,8 +139,8 @@ it('counts the running calls of all channels of a process in one gauge', async (
   const released = Promise.withResolvers<string>();
   const metrics = new RecordedMetrics();
   const port = await findFreePort();
-  const server = await startServer({ hold: () => released.promise }, { address: `127.0.0.1:${port}` });
-  const channels = [1, 2].map(() => openChannel(`dns:///127.0.0.1:${port}`, { metrics }));
+  const server = await startGrpcServer({ hold: () => released.promise }, { address: `127.0.0.1:${port}` });
+  const channels = [1, 2].map(() => openGrpcChannel(`dns:///127.0.0.1:${port}`, { metrics }));
   const calls = channels.map((channel) =>
     channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS).things.hold(),
   );

@@ -9,7 +9,7 @@ const ROUTING_KEY = 'routing-key';
  * Milliseconds without a response after which a replica with running calls gets no further calls, as long as another
  * replica responds.
  */
-const MAX_SILENCE_MS = 1_000;
+const MAX_REPLICA_SILENCE_MS = 1_000;
 
 /**
  * Milliseconds between two look-ups of the replicas' addresses, ± 20 %. A lost connection causes a look-up too. No
@@ -43,7 +43,7 @@ class Replica {
   /** Returns true if calls are running and none of them got a response for a while. */
   isUnresponsive(now: number): boolean {
     const [oldest] = this.callStarts;
-    return oldest !== undefined && now - Math.max(oldest.at, this.lastResponseAt) > MAX_SILENCE_MS;
+    return oldest !== undefined && now - Math.max(oldest.at, this.lastResponseAt) > MAX_REPLICA_SILENCE_MS;
   }
 
   /** Selects this replica for a call. */

@@ -188,7 +188,7 @@ export function toErrorMessage(error: unknown): AnswerMessage | undefined {
  * Returns the result in an answer. @throws the error that the service sent, or a plain Error if the service keeps its
  * details private
  */
-export function parseAnswer({ json, refused, unavailable, busy, failed }: AnswerMessage): unknown {
+export function parseAnswerMessage({ json, refused, unavailable, busy, failed }: AnswerMessage): unknown {
   if (json !== undefined) return JSON.parse(json);
   if (refused !== undefined) throw toDomainError(refused);
   if (unavailable !== undefined) throw new Unavailable(unavailable.engine, unavailable.message);

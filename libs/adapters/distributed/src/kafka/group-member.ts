@@ -9,7 +9,7 @@ import {
 } from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
 import {
-  UNLIMITED_RETRY_OPTIONS,
+  UNLIMITED_KAFKA_RETRY_OPTIONS,
   ENGINE_NAME,
   type KafkaClient,
   type KafkaLimits,
@@ -34,7 +34,7 @@ const LEAVE_TIMEOUT_MS = 3_000;
 const CONCURRENT_PARTITIONS = 128;
 /** Type of the error that a member gets after the group removed it. */
 const UNKNOWN_MEMBER_ERROR_TYPE = 'UNKNOWN_MEMBER_ID';
-const CHECK_INTERVAL_MS = 1_000;
+const HEARTBEAT_CHECK_INTERVAL_MS = 1_000;
 
 interface GroupMembership {
   /** Name of the topic that the caller uses. The prefixed name is used in the cluster. */
@@ -48,7 +48,7 @@ interface GroupMembership {
 
 interface GroupMemberOptions {
   readonly membership: GroupMembership;
-  openClient(): KafkaClient;
+  createKafkaClient(): KafkaClient;
   /** Pings the broker. Rejects if it does not respond. */
   pingBroker(): Promise<unknown>;
   readonly limits: KafkaLimits;
@@ -95,7 +95,7 @@ export class GroupMember {
   }
 
   /** Runs until `leaving` aborts and started batches are done. A crashed consumer is replaced. */
-  async run(): Promise<void> {
+  async runUntilLeft(): Promise<void> {
     const { leaving } = this.membership;
     while (!leaving.aborted) {
       // The promise rejects only if `leaving` aborts. The pauses between consumers start from the shortest again when a
@@ -107,13 +107,13 @@ export class GroupMember {
   }
 
   /** Leaves the group immediately, without waiting for started batches. */
-  destroy(): void {
-    this.client?.destroy();
+  destroyMember(): void {
+    this.client?.destroyKafkaClient();
   }
 
   /** Runs one consumer until it ends. @throws the reason why the consumer crashed before it had partitions */
   private async runConsumer(): Promise<void> {
-    const client = this.options.openClient();
+    const client = this.options.createKafkaClient();
     this.client = client;
     this.assignedAs = '';
     try {
@@ -124,7 +124,7 @@ export class GroupMember {
       for (const work of this.inHand.values()) work.preventCommits();
       if (this.assignedAs === '') throw error;
     } finally {
-      client.destroy();
+      client.destroyKafkaClient();
     }
   }
 
@@ -150,7 +150,7 @@ export class GroupMember {
         },
       ],
       // kafkajs would restart a consumer only after some errors. `run` replaces the consumer after any error.
-      retry: { ...UNLIMITED_RETRY_OPTIONS, restartOnFailure: () => Promise.resolve(false) },
+      retry: { ...UNLIMITED_KAFKA_RETRY_OPTIONS, restartOnFailure: () => Promise.resolve(false) },
     });
     this.consumer = consumer;
     this.commits = new OffsetCommits((offsets) => this.commitOffsets(consumer, offsets));
@@ -160,7 +160,7 @@ export class GroupMember {
       if (leaving.aborted) leave();
       consumer.on(consumer.events.CRASH, ({ payload }) => crash(payload.error));
       consumer.on(consumer.events.HEARTBEAT, () => this.reportSuccess());
-      endWatch = this.heartbeats.watch(() => crash(new Unavailable(ENGINE_NAME, 'silent')));
+      endWatch = this.heartbeats.watchHeartbeats(() => crash(new Unavailable(ENGINE_NAME, 'silent')));
       this.crash = crash;
       this.startConsumer(consumer).catch(crash);
     }).finally(() => endWatch());
@@ -205,7 +205,7 @@ export class GroupMember {
     // Unhandled messages are not marked as read. They are fetched again after the current batch.
     if (leaving.aborted || this.inHand.has(partition)) return void pausePartition();
     const { commits } = this;
-    const commit = (of: number, offset: string): Promise<void> => commits.add(of, offset, () => !work.isFenced);
+    const commit = (of: number, offset: string): Promise<void> => commits.addOffset(of, offset, () => !work.isFenced);
     const messages = batch.messages.map((message) => toReceivedMessage(topic, partition, message));
     // The code does not use `seek`, whose offset would outlive the assignment and skip messages that this member may no
     // longer handle.
@@ -290,7 +290,7 @@ class HeartbeatMonitor {
    * @param onSilence called if the heartbeats stop
    * @returns a function that ends the watch
    */
-  watch(onSilence: () => void): () => void {
+  watchHeartbeats(onSilence: () => void): () => void {
     const began = performance.now();
     let isOver = false;
     const silentMs = () => performance.now() - Math.max(began, this.lastHeartbeatAt, this.brokerAwayAt);
@@ -303,7 +303,7 @@ class HeartbeatMonitor {
         this.brokerAwayAt = performance.now();
       }
     };
-    const looking = setInterval(() => void look(), CHECK_INTERVAL_MS);
+    const looking = setInterval(() => void look(), HEARTBEAT_CHECK_INTERVAL_MS);
     return () => {
       isOver = true;
       clearInterval(looking);

@@ -11,7 +11,12 @@ import {
 } from 'kafkajs';
 import { LRUCache } from 'lru-cache';
 import { type Logger, Unavailable } from '@tracking/ports';
-import { patchConnections, patchConsumerGroups, patchRequestQueues, RESPONSES_LOST_EVENT } from './kafkajs-patches.ts';
+import {
+  patchKafkaConnections,
+  patchKafkaConsumerGroups,
+  patchKafkaRequestQueues,
+  RESPONSES_LOST_EVENT,
+} from './kafkajs-patches.ts';
 
 export const DEFAULT_KAFKA_LIMITS: KafkaLimits = {
   publishTimeoutMs: 30_000,
@@ -27,14 +32,14 @@ export const DEFAULT_KAFKA_LIMITS: KafkaLimits = {
 const CONNECTION_TIMEOUT_MS = 3_000;
 /** Message of errors thrown after the client was destroyed. */
 const CLIENT_DESTROYED_MESSAGE = 'the Kafka client is destroyed';
-const KEEP_ALIVE_MS = 60_000;
+const SOCKET_KEEP_ALIVE_DELAY_MS = 60_000;
 /** Milliseconds after which producers and consumers use added partitions. */
 export const METADATA_MAX_AGE_MS = 30_000;
 /**
  * Retry options with which kafkajs stops after about a second, and its caller retries. All options are set, because
  * kafkajs has other defaults in tests.
  */
-export const LIMITED_RETRY_OPTIONS: RetryOptions = {
+export const LIMITED_KAFKA_RETRY_OPTIONS: RetryOptions = {
   retries: 3,
   initialRetryTime: 100,
   maxRetryTime: 1_000,
@@ -45,7 +50,10 @@ export const LIMITED_RETRY_OPTIONS: RetryOptions = {
  * Retry options with which kafkajs never stops, so that a member that waits for its broker keeps its member id and
  * causes no rebalance.
  */
-export const UNLIMITED_RETRY_OPTIONS: RetryOptions = { ...LIMITED_RETRY_OPTIONS, retries: Number.MAX_SAFE_INTEGER };
+export const UNLIMITED_KAFKA_RETRY_OPTIONS: RetryOptions = {
+  ...LIMITED_KAFKA_RETRY_OPTIONS,
+  retries: Number.MAX_SAFE_INTEGER,
+};
 const LOST_RESPONSES_WINDOW_MS = 10_000;
 /**
  * Number of lost responses that one broker restart can cause. Further losses mean that the network breaks connections.
@@ -109,9 +117,9 @@ export interface KafkaLimits {
   readonly closeTimeoutMs: number;
 }
 
-patchConnections();
-patchConsumerGroups();
-patchRequestQueues();
+patchKafkaConnections();
+patchKafkaConsumerGroups();
+patchKafkaRequestQueues();
 
 interface KafkaClientOptions {
   readonly cluster: KafkaOptions;
@@ -159,7 +167,7 @@ export class KafkaClient {
    * Closes all connections and opens no others. Unfinished work fails or never settles, and does not keep the process
    * alive.
    */
-  destroy(): void {
+  destroyKafkaClient(): void {
     this.#destroyed.abort();
     for (const socket of this.sockets) socket.destroy(new Error(CLIENT_DESTROYED_MESSAGE));
   }
@@ -177,9 +185,9 @@ export class KafkaClient {
     const name = isIP(host) ? {} : { servername: host };
     const to = { host, port };
     const socket = ssl ? connectTls({ ...to, ...name, ...ssl }, onConnect) : connectPlain(to, onConnect);
-    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    socket.setKeepAlive(true, SOCKET_KEEP_ALIVE_DELAY_MS);
     this.sockets.add(socket);
-    socket.on(RESPONSES_LOST_EVENT, (count: number) => this.destroyed.aborted || this.lost.add(count));
+    socket.on(RESPONSES_LOST_EVENT, (count: number) => this.destroyed.aborted || this.lost.countLostResponse(count));
     socket.once('close', () => this.sockets.delete(socket));
     return socket;
   }
@@ -190,7 +198,7 @@ export class LostResponseCounter {
   /** Monotonic times of the latest lost responses. */
   private times: number[] = [];
 
-  add(count: number): void {
+  countLostResponse(count: number): void {
     const now = performance.now();
     this.times = [...this.times, ...Array.from({ length: Math.min(count, LOST_RESPONSES_THRESHOLD) }, () => now)].slice(
       -LOST_RESPONSES_THRESHOLD,

@@ -13,9 +13,9 @@ import { retry } from '@tracking/resilience';
 import { GroupMember } from './group-member.ts';
 import {
   DEFAULT_KAFKA_LIMITS,
-  UNLIMITED_RETRY_OPTIONS,
+  UNLIMITED_KAFKA_RETRY_OPTIONS,
   ENGINE_NAME,
-  LIMITED_RETRY_OPTIONS,
+  LIMITED_KAFKA_RETRY_OPTIONS,
   KafkaClient,
   type KafkaLimits,
   createKafkaLogCreator,
@@ -53,7 +53,11 @@ export class KafkaMessageBroker implements MessageBroker {
     this.limits = { ...DEFAULT_KAFKA_LIMITS, ...options.limits };
     this.prefix = options.topicPrefix ?? '';
     this.logs = createKafkaLogCreator(options.logger);
-    this.topics = new KafkaTopics(() => this.createClient(LIMITED_RETRY_OPTIONS), this.limits.adminTimeoutMs, options);
+    this.topics = new KafkaTopics(
+      () => this.createClient(LIMITED_KAFKA_RETRY_OPTIONS),
+      this.limits.adminTimeoutMs,
+      options,
+    );
     options.metrics.gauge('message_broker_waiting', 'Messages that the broker has not acknowledged yet.', [], () =>
       [...this.producers.values()].reduce((sum, producer) => sum + producer.depth, 0),
     );
@@ -69,10 +73,10 @@ export class KafkaMessageBroker implements MessageBroker {
     if (messages.length === 0) return;
     let producer = this.producers.get(topic);
     if (producer === undefined) {
-      const openClient = () => this.createClient(LIMITED_RETRY_OPTIONS);
+      const createKafkaClient = () => this.createClient(LIMITED_KAFKA_RETRY_OPTIONS);
       const { limits, options } = this;
       const clusterTopic = this.prefix + topic;
-      producer = new TopicProducer({ topic, clusterTopic, openClient, limits, logger: options.logger });
+      producer = new TopicProducer({ topic, clusterTopic, createKafkaClient, limits, logger: options.logger });
       this.producers.set(topic, producer);
     }
     await producer.publish(messages);
@@ -91,13 +95,13 @@ export class KafkaMessageBroker implements MessageBroker {
     const { logger, metrics } = this.options;
     const member = new GroupMember({
       membership,
-      openClient: () => this.createClient(UNLIMITED_RETRY_OPTIONS),
+      createKafkaClient: () => this.createClient(UNLIMITED_KAFKA_RETRY_OPTIONS),
       pingBroker: () => this.topics.readEndOffsets(membership.clusterTopic),
       limits: this.limits,
       logger,
       metrics,
     });
-    const over = member.run().finally(() => this.members.delete(member));
+    const over = member.runUntilLeft().finally(() => this.members.delete(member));
     this.members.set(member, over);
     await over;
   }
@@ -128,12 +132,12 @@ export class KafkaMessageBroker implements MessageBroker {
 
   async close(): Promise<void> {
     this.closing.abort();
-    for (const producer of this.producers.values()) producer.close();
+    for (const producer of this.producers.values()) producer.closeTopicProducer();
     this.topics.close();
     await rejectAfterTimeout(this.limits.closeTimeoutMs, Promise.all(this.members.values())).catch(() => {
       this.options.logger.warn({}, 'message broker: closed with unfinished messages, which will be delivered again');
     });
-    for (const member of this.members.keys()) member.destroy();
+    for (const member of this.members.keys()) member.destroyMember();
   }
 
   private createClient(retry: RetryOptions): KafkaClient {
@@ -169,7 +173,8 @@ class KafkaTopics {
         topics.filter((topic) => known.has(topic.name)),
       );
       const changed = [...missing, ...narrow];
-      if (changed.length > 0) await retry(() => expectLeaders(admin, changed), { ...TOPIC_POLL_PAUSE_OPTIONS, signal });
+      if (changed.length > 0)
+        await retry(() => checkPartitionLeaders(admin, changed), { ...TOPIC_POLL_PAUSE_OPTIONS, signal });
     });
   }
 
@@ -218,7 +223,7 @@ class KafkaTopics {
   }
 
   close(): void {
-    this.connection?.client.destroy();
+    this.connection?.client.destroyKafkaClient();
   }
 
   private toTopicConfig({ name, partitions, retentionMs }: TopicSpec): ITopicConfig {
@@ -242,7 +247,7 @@ class KafkaTopics {
       const answer = connection.admin.then((admin) => question(admin, over.signal));
       return await rejectAfterTimeout(this.timeoutMs, answer);
     } catch (error) {
-      connection.client.destroy();
+      connection.client.destroyKafkaClient();
       if (this.connection === connection) this.connection = undefined;
       throw error instanceof Unavailable ? error : new Unavailable(ENGINE_NAME, describeReason(error));
     } finally {
@@ -266,7 +271,7 @@ async function countPartitions(admin: Admin, topics: readonly TopicSpec[]): Prom
 }
 
 /** Checks that all partitions exist and have leaders. @throws Error if one has no leader or is unknown to a broker */
-async function expectLeaders(admin: Admin, topics: readonly TopicSpec[]): Promise<void> {
+async function checkPartitionLeaders(admin: Admin, topics: readonly TopicSpec[]): Promise<void> {
   const metadata = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
   const leaders = metadata.topics.flatMap(({ partitions }) => partitions.map(({ leader }) => leader));
   const expected = topics.reduce((sum, { partitions }) => sum + partitions, 0);

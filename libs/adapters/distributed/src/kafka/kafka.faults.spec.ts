@@ -4,7 +4,7 @@ import { jest } from '@jest/globals';
 import kafkajs, { Kafka, logLevel } from 'kafkajs';
 import { Busy, Unavailable, type BatchHandler, type Logger } from '@tracking/ports';
 import { rejectAfterDeadline, eventually, findFreePort, noMetrics, silentLogger } from '@tracking/testing';
-import { waitPastSession } from '../../test/kafka/slow-handler.ts';
+import { waitPastConsumerSession } from '../../test/kafka/slow-handler.ts';
 import {
   CuttingProxy,
   FIND_COORDINATOR_API_KEY,
@@ -12,7 +12,7 @@ import {
   SYNC_GROUP_API_KEY,
 } from '../../test/kafka/cutting-proxy.ts';
 import { KafkaEngine } from '../../test/kafka/kafka-engine.ts';
-import { openBroker } from '../../test/kafka/kafka-subject.ts';
+import { openKafkaBroker } from '../../test/kafka/kafka-subject.ts';
 import { MessageLedger, createMessage } from '../../test/kafka/ledger.ts';
 import { KafkaMessageBroker } from './kafka-message-broker.ts';
 import type { KafkaLimits } from './kafka-client.ts';
@@ -61,7 +61,7 @@ function faults(engines: string): void {
   });
 
   const open = (limits: Partial<KafkaLimits> = {}, at = brokers) => {
-    const broker = openBroker(at, limits);
+    const broker = openKafkaBroker(at, limits);
     opened.push(broker);
     return broker;
   };
@@ -85,13 +85,13 @@ function faults(engines: string): void {
     beforeAll(async () => {
       const [nodePort, proxyPort] = [await findFreePort(), await findFreePort()];
       proxy = new CuttingProxy(proxyPort, nodePort);
-      await proxy.listen();
+      await proxy.listenOnFreePort();
       const advertised = `advertised.listeners=PLAINTEXT://127.0.0.1:${proxyPort}`;
       engine = await KafkaEngine.startEngine(engines, [advertised], nodePort);
       brokers = [`127.0.0.1:${proxyPort}`];
     });
     afterAll(async () => {
-      await proxy.close();
+      await proxy.closeProxy();
       await engine.removeNode();
     });
     afterEach(() => proxy.stopCutting());
@@ -292,7 +292,7 @@ function faults(engines: string): void {
       await ledger.publishBatches(broker, topic, { name: 'a', batches: 2, perBatch: 10 });
       let isFenced = false;
       consume(broker, async (messages, fenced) => {
-        if (ledger.deliveries.length === 0) await waitPastSession(6_000);
+        if (ledger.deliveries.length === 0) await waitPastConsumerSession(6_000);
         isFenced ||= fenced.aborted;
         await ledger.receive(messages);
       });

@@ -5,9 +5,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { eventually } from '@tracking/testing';
 import {
   setMemberIdentity,
-  patchConnections,
-  patchConsumerGroups,
-  patchRequestQueues,
+  patchKafkaConnections,
+  patchKafkaConsumerGroups,
+  patchKafkaRequestQueues,
   RESPONSES_LOST_EVENT,
 } from './kafkajs-patches.ts';
 
@@ -44,8 +44,8 @@ describe('a connection of kafkajs', () => {
   let lost: number;
 
   beforeAll(() => {
-    patchConnections();
-    patchRequestQueues();
+    patchKafkaConnections();
+    patchKafkaRequestQueues();
   });
   beforeEach(async () => {
     accepted = [];
@@ -130,7 +130,7 @@ describe('joining a group', () => {
       attempted();
       return Promise.reject(new Error('no answer'));
     };
-    patchConsumerGroups();
+    patchKafkaConsumerGroups();
   });
   afterAll(() => {
     prototype.joinAndSync = original;
@@ -182,7 +182,7 @@ const NO_ROOM = {
 describe('a queue of requests of kafkajs', () => {
   let queue: Queue;
   beforeEach(() => {
-    patchRequestQueues();
+    patchKafkaRequestQueues();
     const require = createRequire(import.meta.url);
     queue = new (require('kafkajs/src/network/requestQueue/index.js') as QueueClass)(NO_ROOM);
   });

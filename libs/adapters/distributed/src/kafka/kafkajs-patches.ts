@@ -34,7 +34,7 @@ let areConnectionsPatched = false;
  * previous one, whose late events would close the new socket. Only one socket is opened at a time, and a `disconnect`
  * after a break does not close a socket that is being opened. Bytes that cannot be parsed close only their own socket.
  */
-export function patchConnections(): void {
+export function patchKafkaConnections(): void {
   if (areConnectionsPatched) return;
   areConnectionsPatched = true;
   const require = createRequire(import.meta.url);
@@ -128,7 +128,7 @@ export function setMemberIdentity(identity: MemberIdentity, cluster: object, end
  * partitions, which other members may own. Its heartbeats would succeed, but no commit. So the join is repeated
  * immediately on the existing connections. After the last attempt the consumer crashes and is replaced.
  */
-export function patchConsumerGroups(): void {
+export function patchKafkaConsumerGroups(): void {
   const require = createRequire(import.meta.url);
   const { prototype } = require('kafkajs/src/consumer/consumerGroup.js') as {
     readonly prototype: KafkaJsConsumerGroup;
@@ -184,7 +184,7 @@ interface KafkaJsRequest {
 
 /** Interval between two checks whether a request has timed out, as a fraction of the timeout. */
 const TIMEOUT_CHECK_FRACTION = 1 / 10;
-let areQueuesPatched = false;
+let areKafkaRequestQueuesPatched = false;
 
 /**
  * Stops the polling of request queues. After its first response, each connection of kafkajs checks its queue every
@@ -192,9 +192,9 @@ let areQueuesPatched = false;
  * waits. Each connection also checks every 100 ms whether a request has timed out. With the patch, it does so ten times
  * per timeout.
  */
-export function patchRequestQueues(): void {
-  if (areQueuesPatched) return;
-  areQueuesPatched = true;
+export function patchKafkaRequestQueues(): void {
+  if (areKafkaRequestQueuesPatched) return;
+  areKafkaRequestQueuesPatched = true;
   const require = createRequire(import.meta.url);
   const { prototype } = require('kafkajs/src/network/requestQueue/index.js') as {
     readonly prototype: KafkaJsRequestQueue;

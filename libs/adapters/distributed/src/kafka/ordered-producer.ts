@@ -49,7 +49,7 @@ export interface ProducerOptions {
   readonly topic: string;
   /** Name of the topic in the cluster, with its prefix. */
   readonly clusterTopic: string;
-  openClient(): KafkaClient;
+  createKafkaClient(): KafkaClient;
   readonly limits: KafkaLimits;
   readonly logger: Logger;
 }
@@ -87,7 +87,7 @@ export class OrderedProducer {
   }
 
   /** Rejects all unacknowledged messages. */
-  close(): void {
+  closeProducer(): void {
     this.closing.abort();
     this.disconnectProducer();
   }
@@ -96,7 +96,7 @@ export class OrderedProducer {
     this.isSending = true;
     for (let batch = this.takeNextBatch(); batch.length > 0; batch = this.takeNextBatch()) {
       const failure = await this.sendUntilAcknowledged(batch);
-      if (failure === undefined) for (const chunk of batch) acknowledgeChunk(chunk);
+      if (failure === undefined) for (const chunk of batch) resolvePublishedChunk(chunk);
       else if (failure instanceof Unavailable) {
         // Waiting messages must not overtake failed messages that their caller may publish again.
         for (const { call } of [...batch, ...this.waiting.splice(0)]) call.failed(failure);
@@ -166,7 +166,7 @@ export class OrderedProducer {
   }
 
   private connectProducer(): { client: KafkaClient; producer: Promise<Producer> } {
-    const client = this.options.openClient();
+    const client = this.options.createKafkaClient();
     const producer = client.kafka.producer({
       idempotent: true,
       maxInFlightRequests: 1,
@@ -178,7 +178,7 @@ export class OrderedProducer {
   }
 
   private disconnectProducer(): void {
-    this.connection?.client.destroy();
+    this.connection?.client.destroyKafkaClient();
     this.connection = undefined;
   }
 }
@@ -202,7 +202,7 @@ function splitIntoChunks(messages: readonly IndexedMessage[], call: PendingPubli
   return made;
 }
 
-function acknowledgeChunk({ call, messages }: MessageChunk): void {
+function resolvePublishedChunk({ call, messages }: MessageChunk): void {
   call.left -= messages.length;
   if (call.left === 0) call.acknowledged();
 }

@@ -133,7 +133,7 @@ export class OffsetCommits {
   constructor(private readonly commit: (offsets: ReadonlyMap<number, string>) => Promise<void>) {}
 
   /** Resolves when the offset is committed, or is no longer allowed. Rejects if the request fails. */
-  add(partition: number, offset: string, isAllowed: () => boolean): Promise<void> {
+  addOffset(partition: number, offset: string, isAllowed: () => boolean): Promise<void> {
     this.waiting.set(partition, { offset, isAllowed });
     return (this.committed ??= setImmediate().then(() => this.commitWaiting()));
   }

@@ -60,8 +60,8 @@ export class TopicProducer {
   }
 
   /** Rejects all unacknowledged messages. */
-  close(): void {
-    for (const producer of this.producers) producer.close();
+  closeTopicProducer(): void {
+    for (const producer of this.producers) producer.closeProducer();
   }
 
   private assignProducers(messages: readonly IndexedMessage[]): Map<OrderedProducer, IndexedMessage[]> {

@@ -18,7 +18,7 @@ export class BatchedReads<T extends Document> {
     private readonly getMany: (ids: readonly string[], shards: ShardValues) => Promise<readonly T[]>,
   ) {}
 
-  async get(id: string, shards?: ShardValues): Promise<T | undefined> {
+  async readDocument(id: string, shards?: ShardValues): Promise<T | undefined> {
     const batch = (this.batch ??= this.startBatch());
     batch.ids.add(id);
     batch.shards.push(shards);

@@ -39,13 +39,13 @@ const COLLECTION_METHODS: ReadonlyMap<string, number> = new Map([
  * operation first, so the driver closes the connection only if the server does not respond.
  * @throws TypeError when a method is called whose options are unknown here
  */
-export function limitCalls(database: Db, session: ClientSession, maxTimeMS: number): Db {
+export function limitDatabaseCallTimes(database: Db, session: ClientSession, maxTimeMS: number): Db {
   const options = { session, maxTimeMS, socketTimeoutMS: toSocketTimeout(maxTimeMS) };
-  return withOptions(database, DATABASE_METHODS, options, {
+  return addOptionsToMethods(database, DATABASE_METHODS, options, {
     // The driver adds no limit to commands that it does not know.
     command: (body: Document, own: object = {}) => database.command({ ...body, maxTimeMS }, { ...options, ...own }),
     collection: (...args: Parameters<Db['collection']>): Collection =>
-      withOptions(database.collection(...args), COLLECTION_METHODS, options),
+      addOptionsToMethods(database.collection(...args), COLLECTION_METHODS, options),
   });
 }
 
@@ -54,7 +54,7 @@ export function toSocketTimeout(maxTimeMS: number): number {
   return Math.ceil(1.2 * maxTimeMS);
 }
 
-function withOptions<T extends object>(
+function addOptionsToMethods<T extends object>(
   target: T,
   methods: ReadonlyMap<string, number>,
   options: CallOptions,

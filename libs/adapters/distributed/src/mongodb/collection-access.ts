@@ -3,11 +3,11 @@ import { monotonicMs, retry } from '@tracking/resilience';
 import { BSON, type Collection, type Filter, type FindCursor } from 'mongodb';
 import type { MongoConnection } from './mongo-connection.ts';
 import { ENGINE_NAME, findViolatedIndex, isUnknownOutcome } from './mongo-errors.ts';
-import { type MongoDocument, pickShardKey, toStoredDocument } from './mongo-filter.ts';
+import { type MongoDocument, pickShardKeyAndId, toStoredDocument } from './mongo-filter.ts';
 import { ID_INDEX } from './mongo-indexes.ts';
 
 /** Result of a write that was refused because the id exists. */
-export const ID_CONFLICT = Symbol('id conflict');
+export const DOCUMENT_ID_CONFLICT = Symbol('id conflict');
 /** Pauses in milliseconds between attempts. The driver itself waits until it knows a primary. */
 const RETRY_PAUSES_MS = { firstPauseMs: 25, maxPauseMs: 250 };
 
@@ -27,7 +27,7 @@ export class CollectionAccess {
    * Derived data is acknowledged from memory, in order with all other writes; all other data is read from the majority.
    * `ordered` writes are journaled, because later writes to Kafka or EventStoreDB do not wait for this journal.
    */
-  run<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
+  runOnCollection<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
     const { name, durability } = this.spec;
     const isDerived = durability === 'derived';
     return this.connection.run((database) =>
@@ -42,7 +42,7 @@ export class CollectionAccess {
 
   /** Runs an operation that has the same effect if it is repeated. */
   runRepeatable<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
-    return this.run((documents) => this.repeatUntilAnswered(() => operation(documents)));
+    return this.runOnCollection((documents) => this.repeatUntilAnswered(() => operation(documents)));
   }
 
   /**
@@ -57,10 +57,10 @@ export class CollectionAccess {
     write: (documents: Collection<MongoDocument>, stored: MongoDocument) => Promise<boolean>,
   ): Promise<boolean> {
     const stored = toStoredDocument(document);
-    return this.run((documents) =>
+    return this.runOnCollection((documents) =>
       this.retryWriteUntilDone(
         async () => (await this.ignoreIdConflict(write(documents, stored))) === true,
-        async () => isSameDocument(await documents.findOne(pickShardKey(this.spec, stored)), stored),
+        async () => isSameDocument(await documents.findOne(pickShardKeyAndId(this.spec, stored)), stored),
       ),
     );
   }
@@ -70,7 +70,7 @@ export class CollectionAccess {
    * @throws Unavailable if a repeated attempt finds no document
    */
   deleteDocument(filter: Filter<MongoDocument>): Promise<boolean> {
-    return this.run((documents) =>
+    return this.runOnCollection((documents) =>
       this.retryWriteUntilDone(
         async () => (await documents.deleteOne(filter)).deletedCount === 1,
         () => Promise.resolve(false),
@@ -79,11 +79,11 @@ export class CollectionAccess {
   }
 
   /** @throws DuplicateKey if another unique index than that of the id refused the write */
-  ignoreIdConflict<R>(written: Promise<R>): Promise<R | typeof ID_CONFLICT> {
+  ignoreIdConflict<R>(written: Promise<R>): Promise<R | typeof DOCUMENT_ID_CONFLICT> {
     return written.catch((error: unknown) => {
       const index = findViolatedIndex(error, this.spec.indexes);
       if (index === undefined) throw error;
-      if (index === ID_INDEX) return ID_CONFLICT;
+      if (index === ID_INDEX) return DOCUMENT_ID_CONFLICT;
       throw new DuplicateKey(this.spec.name, index);
     });
   }
@@ -109,7 +109,7 @@ function isSameDocument(found: MongoDocument | null, written: MongoDocument): bo
 }
 
 /** Returns the first documents of a cursor. The server sends batches of at most 16 MiB. */
-export async function readWithinBytes(cursor: FindCursor<MongoDocument>, maxBytes: number | undefined) {
+export async function readDocumentsWithinBytes(cursor: FindCursor<MongoDocument>, maxBytes: number | undefined) {
   if (maxBytes === undefined) return { found: await cursor.toArray(), isCut: false };
   const found: MongoDocument[] = [];
   let bytes = 0;

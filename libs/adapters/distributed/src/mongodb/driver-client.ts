@@ -9,7 +9,7 @@ const MAX_IDLE_TIME_MS = 60_000;
  * Deadlines after which a client is replaced, counted from the start of an operation that is stuck, or of the first of
  * several operations without any answer.
  */
-const DEADLINES_BEFORE_REPLACEMENT = 2.5;
+const DEADLINES_BEFORE_CLIENT_REPLACEMENT = 2.5;
 
 /**
  * A client of the driver with its running operations. The driver sometimes waits forever for a closed socket: a stuck
@@ -32,7 +32,7 @@ export class DriverClient {
     url: string,
     private readonly deadlineMs: number,
   ) {
-    this.replacementMs = DEADLINES_BEFORE_REPLACEMENT * deadlineMs;
+    this.replacementMs = DEADLINES_BEFORE_CLIENT_REPLACEMENT * deadlineMs;
     this.client = createClient(url, deadlineMs);
   }
 
@@ -68,7 +68,7 @@ export class DriverClient {
   }
 
   /** Waits for running operations, at most one operation deadline, then disconnects. */
-  async close(): Promise<void> {
+  async closeDriverClient(): Promise<void> {
     await Promise.race([Promise.allSettled(this.running), this.waitForDeadline()]);
     // The driver may wait forever here too.
     await Promise.race([this.client.close(), this.waitForDeadline()]);

@@ -30,7 +30,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
     afterEach(async () => {
       engine.resumeEngine();
       await onMongo((database) => database.dropDatabase());
-      await Promise.all(connections.splice(0).map((connection) => connection.close()));
+      await Promise.all(connections.splice(0).map((connection) => connection.closeConnection()));
     });
     afterAll(() => engine.removeEngine());
 
@@ -51,7 +51,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       });
 
     it('can be read with the driver’s own GridFS', async () => {
-      await store.put('obj_a', large());
+      await store.putObject('obj_a', large());
       const read = await onMongo(async (database) => {
         const bucket = new GridFSBucket(database, { bucketName: 'objects' });
         const parts: Buffer[] = [];
@@ -63,32 +63,32 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
 
     it('leave nothing after a failed upload or a deletion', async () => {
       const fault = () => Promise.reject(new Error('went away'));
-      await expect(store.put('obj_a', large(fault))).rejects.toThrow('went away');
-      await store.put('obj_b', large());
-      await store.delete('obj_b');
-      await store.put('obj_c', large());
-      await expect(store.put('obj_c', large())).rejects.toThrow('object obj_c already exists');
+      await expect(store.putObject('obj_a', large(fault))).rejects.toThrow('went away');
+      await store.putObject('obj_b', large());
+      await store.deleteObject('obj_b');
+      await store.putObject('obj_c', large());
+      await expect(store.putObject('obj_c', large())).rejects.toThrow('object obj_c already exists');
       expect(await counts()).toEqual([1, 3, 0]);
     });
 
     it('are not stored while the engine hangs, but under a new id afterwards, and the remains are removed', async () => {
       await expect(
-        store.put(
+        store.putObject(
           'obj_a',
           large(async () => engine.suspendEngine()),
         ),
       ).rejects.toThrow(Unavailable);
       engine.resumeEngine();
       let attempt = 0;
-      await eventually(() => store.put(`obj_b${(attempt += 1)}`, large()));
-      expect(await store.get('obj_a')).toBeUndefined();
+      await eventually(() => store.putObject(`obj_b${(attempt += 1)}`, large()));
+      expect(await store.getObject('obj_a')).toBeUndefined();
       await store.removeUnfinished(tomorrow());
       expect(await counts()).toEqual([1, 3, 0]);
     });
 
     it('are not completed by an abandoned upload', async () => {
       const other = new GridfsObjectStore(connect());
-      const slow = store.put(
+      const slow = store.putObject(
         'obj_a',
         large(() => other.removeUnfinished(tomorrow())),
       );
@@ -97,8 +97,8 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
     });
 
     it('are kept if an upload was interrupted after its decisive step, and removed if a deletion was', async () => {
-      await store.put('obj_put', large());
-      await store.put('obj_delete', large());
+      await store.putObject('obj_put', large());
+      await store.putObject('obj_delete', large());
       await onMongo(async (database) => {
         const { files, unfinished } = new GridfsRecords(database, DEADLINE_MS);
         const at = new Date();
@@ -110,7 +110,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       expect(await counts()).toEqual([1, 6, 2]);
       await store.removeUnfinished(tomorrow());
       expect(await counts()).toEqual([1, 3, 0]);
-      expect((await store.get('obj_put'))?.sizeBytes).toBe(600_000);
+      expect((await store.getObject('obj_put'))?.sizeBytes).toBe(600_000);
     });
 
     it('are listed over many pages, each once', async () => {
@@ -133,9 +133,9 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
     });
 
     it('can be read slowly across a restart of the engine', async () => {
-      await store.put('obj_a', large());
+      await store.putObject('obj_a', large());
       let size = 0;
-      for await (const bytes of (await store.get('obj_a'))?.bytes ?? []) {
+      for await (const bytes of (await store.getObject('obj_a'))?.bytes ?? []) {
         if (size === 0) {
           await engine.killEngine();
           await engine.startEngine();

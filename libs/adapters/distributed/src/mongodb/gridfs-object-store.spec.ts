@@ -39,20 +39,20 @@ describe('free bytes of the disk', () => {
   });
 
   it('are not used by objects beyond the reserve', async () => {
-    const stub = await MongoStub.start((command) =>
+    const stub = await MongoStub.startMongoStub((command) =>
       'dbStats' in command ? { fsTotalSize: 1_000, fsUsedSize: 900, ok: 1 } : undefined,
     );
     const connection = new MongoConnection({ url: stub.formatUrl(), metrics: noMetrics });
     async function* source() {
       yield Buffer.from('a');
     }
-    const put = (reserveBytes: number) => new GridfsObjectStore(connection, reserveBytes).put('obj_a', source());
+    const put = (reserveBytes: number) => new GridfsObjectStore(connection, reserveBytes).putObject('obj_a', source());
     await expect(put(101)).rejects.toThrow(StorageFull);
     expect(stub.commands.filter(({ insert }) => insert === 'objects.chunks')).toEqual([]);
     // The stub stores nothing, so this upload fails later.
     await expect(put(100)).rejects.not.toThrow(StorageFull);
     expect(stub.commands.filter(({ insert }) => insert === 'objects.chunks')).toHaveLength(1);
-    await connection.close();
-    await stub.close();
+    await connection.closeConnection();
+    await stub.closeMongoStub();
   });
 });

@@ -7,7 +7,7 @@ import {
   type ObjectStore,
   type StoredObject,
   Unavailable,
-  requireDiskSpace,
+  passBytesWhileDiskHasSpace,
 } from '@tracking/ports';
 import type { MongoConnection } from './mongo-connection.ts';
 import { ENGINE_NAME, findViolatedIndex } from './mongo-errors.ts';
@@ -18,7 +18,7 @@ import { ID_INDEX } from './mongo-indexes.ts';
 const GRIDFS_CHUNK_BYTES = 255 * 1_024;
 const FILE_PAGE_SIZE = 500;
 /** Age in milliseconds up to which a measured free space is used. */
-const FREE_SPACE_AGE_MS = 1_000;
+const MAX_FREE_SPACE_AGE_MS = 1_000;
 export const OBJECT_COLLECTIONS = {
   files: 'objects.files',
   chunks: 'objects.chunks',
@@ -41,10 +41,10 @@ export class GridfsObjectStore implements ObjectStore {
     private readonly reserveBytes = 0,
   ) {}
 
-  async put(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
+  async putObject(id: string, source: AsyncIterable<Uint8Array>): Promise<StoredObject> {
     throwIfInvalidId(id);
     const { reserveBytes } = this;
-    const guarded = requireDiskSpace(source, { reserveBytes, freeBytes: () => this.readFreeBytes() });
+    const guarded = passBytesWhileDiskHasSpace(source, { reserveBytes, freeBytes: () => this.readFreeBytes() });
     await this.beginUpload(id);
     const hash = createHash('sha256');
     let sizeBytes = 0;
@@ -54,7 +54,7 @@ export class GridfsObjectStore implements ObjectStore {
         hash.update(data);
         sizeBytes += data.length;
         const chunk = { files_id: id, n, data };
-        await this.run(({ chunks }) => chunks.insertOne(chunk));
+        await this.runOnGridfs(({ chunks }) => chunks.insertOne(chunk));
         n += 1;
       }
     } catch (error) {
@@ -74,19 +74,22 @@ export class GridfsObjectStore implements ObjectStore {
     return { sizeBytes, sha256 };
   }
 
-  async get(id: string, range?: { readonly start: number; readonly end: number }): Promise<ObjectContent | undefined> {
+  async getObject(
+    id: string,
+    range?: { readonly start: number; readonly end: number },
+  ): Promise<ObjectContent | undefined> {
     throwIfInvalidId(id);
     const file = await this.findFile(id);
     if (file === undefined) return undefined;
     const { start = 0, end = file.length } = range ?? {};
-    return { sizeBytes: file.length, bytes: this.readRange(file, start, Math.min(end, file.length)) };
+    return { sizeBytes: file.length, bytes: this.readObjectRange(file, start, Math.min(end, file.length)) };
   }
 
-  async delete(id: string): Promise<void> {
+  async deleteObject(id: string): Promise<void> {
     throwIfInvalidId(id);
     if ((await this.findFile(id)) === undefined) return;
     const begun = { $set: { at: new Date(), isGivenUp: true } };
-    await this.run(({ unfinished }) => unfinished.updateOne({ _id: id }, begun, { upsert: true }));
+    await this.runOnGridfs(({ unfinished }) => unfinished.updateOne({ _id: id }, begun, { upsert: true }));
     await this.deleteParts(id);
   }
 
@@ -94,8 +97,8 @@ export class GridfsObjectStore implements ObjectStore {
     const uploadDate = from === undefined ? { $lt: before } : { $gte: from, $lt: before };
     let after: FileRecord | undefined;
     do {
-      const filter = after === undefined ? { uploadDate } : { uploadDate, $or: createLaterFilesFilter(after) };
-      const page = await this.run(({ files }) =>
+      const filter = after === undefined ? { uploadDate } : { uploadDate, $or: createFilterForLaterFiles(after) };
+      const page = await this.runOnGridfs(({ files }) =>
         files.find(filter).sort({ uploadDate: 1, _id: 1 }).limit(FILE_PAGE_SIZE).toArray(),
       );
       for (const file of page) yield file._id;
@@ -106,17 +109,17 @@ export class GridfsObjectStore implements ObjectStore {
   async removeUnfinished(before: Date): Promise<void> {
     const at = { $lt: before };
     for (;;) {
-      const page = await this.run(({ unfinished }) => unfinished.find({ at }).limit(FILE_PAGE_SIZE).toArray());
+      const page = await this.runOnGridfs(({ unfinished }) => unfinished.find({ at }).limit(FILE_PAGE_SIZE).toArray());
       if (page.length === 0) return;
       for (const { _id } of page) {
         // From this point on, an upload that is still running cannot complete the object.
         const sweep = { $set: { isGivenUp: true } };
-        const { matchedCount } = await this.run(({ unfinished }) => unfinished.updateOne({ _id, at }, sweep));
+        const { matchedCount } = await this.runOnGridfs(({ unfinished }) => unfinished.updateOne({ _id, at }, sweep));
         if (matchedCount === 0) continue;
         // The object is either complete except for the deletion of this record, or its deletion will be requested
         // again.
         const isWhole = (await this.findFile(_id)) !== undefined;
-        if (isWhole) await this.run(({ unfinished }) => unfinished.deleteOne({ _id }));
+        if (isWhole) await this.runOnGridfs(({ unfinished }) => unfinished.deleteOne({ _id }));
         else await this.deleteParts(_id);
       }
     }
@@ -125,7 +128,7 @@ export class GridfsObjectStore implements ObjectStore {
   /** Returns the free bytes of MongoDB's disk, measured at most a second ago; undefined if the server does not report them. */
   private readFreeBytes(): Promise<number | undefined> {
     const now = performance.now();
-    if (this.measured === undefined || now - this.measured.at > FREE_SPACE_AGE_MS) {
+    if (this.measured === undefined || now - this.measured.at > MAX_FREE_SPACE_AGE_MS) {
       const free = this.connection
         .run((database) => database.command({ dbStats: 1, freeStorage: 1 }))
         // A server may refuse the command. If it does not respond, the upload itself fails.
@@ -137,7 +140,7 @@ export class GridfsObjectStore implements ObjectStore {
 
   /** Reserves the id. */
   private async beginUpload(id: string): Promise<void> {
-    await this.run(async ({ unfinished }) => {
+    await this.runOnGridfs(async ({ unfinished }) => {
       try {
         await unfinished.insertOne({ _id: id, at: new Date(), isGivenUp: false });
       } catch (error) {
@@ -145,7 +148,7 @@ export class GridfsObjectStore implements ObjectStore {
       }
     });
     if ((await this.findFile(id)) === undefined) return;
-    await this.run(({ unfinished }) => unfinished.deleteOne({ _id: id, isGivenUp: false }));
+    await this.runOnGridfs(({ unfinished }) => unfinished.deleteOne({ _id: id, isGivenUp: false }));
     throw new ObjectExists(id);
   }
 
@@ -153,39 +156,43 @@ export class GridfsObjectStore implements ObjectStore {
     const { _id } = file;
     const underWay = { _id, isGivenUp: false };
     const late = { $set: { at: new Date() } };
-    const { matchedCount } = await this.run(({ unfinished }) => unfinished.updateOne(underWay, late));
+    const { matchedCount } = await this.runOnGridfs(({ unfinished }) => unfinished.updateOne(underWay, late));
     if (matchedCount === 0) {
       await this.deleteParts(_id);
       throw new Unavailable(ENGINE_NAME, 'the upload took too long and was canceled; repeat it with a new id');
     }
-    await this.run(({ files }) => files.insertOne(file));
+    await this.runOnGridfs(({ files }) => files.insertOne(file));
     // If the deletion of this record fails, a later cleanup finds that the object is complete.
-    await this.run(({ unfinished }) => unfinished.deleteOne(underWay)).catch(() => undefined);
+    await this.runOnGridfs(({ unfinished }) => unfinished.deleteOne(underWay)).catch(() => undefined);
   }
 
   private async deleteParts(id: string): Promise<void> {
-    await this.run(({ files }) => files.deleteOne({ _id: id }));
-    await this.run(({ chunks }) => chunks.deleteMany({ files_id: id }));
-    await this.run(({ unfinished }) => unfinished.deleteOne({ _id: id }));
+    await this.runOnGridfs(({ files }) => files.deleteOne({ _id: id }));
+    await this.runOnGridfs(({ chunks }) => chunks.deleteMany({ files_id: id }));
+    await this.runOnGridfs(({ unfinished }) => unfinished.deleteOne({ _id: id }));
   }
 
   private async findFile(id: string): Promise<FileRecord | undefined> {
-    return (await this.run(({ files }) => files.findOne({ _id: id }))) ?? undefined;
+    return (await this.runOnGridfs(({ files }) => files.findOne({ _id: id }))) ?? undefined;
   }
 
   /** Reads a range of the object. @param end offset after the last byte of the range */
-  private async *readRange({ _id, chunkSize }: FileRecord, start: number, end: number): AsyncGenerator<Uint8Array> {
+  private async *readObjectRange(
+    { _id, chunkSize }: FileRecord,
+    start: number,
+    end: number,
+  ): AsyncGenerator<Uint8Array> {
     for (let at = start; at < end;) {
       const n = Math.floor(at / chunkSize);
       const first = n * chunkSize;
-      const chunk = await this.run(({ chunks }) => chunks.findOne({ files_id: _id, n }));
+      const chunk = await this.runOnGridfs(({ chunks }) => chunks.findOne({ files_id: _id, n }));
       if (chunk === null) throw new Unavailable(ENGINE_NAME, 'the object was deleted while it was read');
       yield chunk.data.subarray(at - first, end - first);
       at = first + chunkSize;
     }
   }
 
-  private async run<R>(operation: (records: GridfsRecords) => Promise<R>): Promise<R> {
+  private async runOnGridfs<R>(operation: (records: GridfsRecords) => Promise<R>): Promise<R> {
     this.ready ??= this.connection.run(
       (database) => this.createGridfsRecords(database).ensureIndexes(),
       INDEX_BUILD_DEADLINE_MS,
@@ -217,7 +224,7 @@ export function parseFreeBytes({
   return fsTotalSize - fsUsedSize + (typeof freeStorageSize === 'number' ? freeStorageSize : 0);
 }
 
-function createLaterFilesFilter({ uploadDate, _id }: FileRecord) {
+function createFilterForLaterFiles({ uploadDate, _id }: FileRecord) {
   return [{ uploadDate: { $gt: uploadDate } }, { uploadDate, _id: { $gt: _id } }];
 }
 

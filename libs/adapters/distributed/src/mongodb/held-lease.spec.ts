@@ -1,7 +1,7 @@
 import { HeldLease, type LeaseRecords, SYSTEM_TIME } from './held-lease.ts';
 
 const TTL_MS = 3_600_000;
-const records = { update: () => Promise.resolve(true) } as unknown as LeaseRecords;
+const records = { updateLease: () => Promise.resolve(true) } as unknown as LeaseRecords;
 
 describe('a lease', () => {
   let lease: HeldLease;

@@ -19,7 +19,7 @@ export const SYSTEM_TIME: LeaseTime = {
  * Waits until the time has passed or one of the signals aborts. In contrast to `AbortSignal.any`, of which Node 20 keeps
  * every result for as long as a source exists, the signals keep nothing afterwards.
  */
-export async function waitForSignals(time: LeaseTime, ms: number, signals: readonly AbortSignal[]): Promise<void> {
+export async function waitForTimeOrAbort(time: LeaseTime, ms: number, signals: readonly AbortSignal[]): Promise<void> {
   const waiting = new AbortController();
   const end = () => waiting.abort();
   for (const signal of signals) {
@@ -140,7 +140,7 @@ export class HeldLease implements Lease {
 
   private writeRenewal(holder: string | null): Promise<boolean> {
     this.record = { ...this.record, beat: this.record.beat + 1 };
-    return this.options.records.update(this.record, holder);
+    return this.options.records.updateLease(this.record, holder);
   }
 
   private computeReliableUntil(sentAt: number): number {
@@ -196,7 +196,7 @@ export class LeaseRecords {
     private readonly writeMemberBeat: () => Promise<void>,
   ) {}
 
-  get(name: string): Promise<LeaseRecord | undefined> {
+  getLeaseRecord(name: string): Promise<LeaseRecord | undefined> {
     return this.records.get(name);
   }
 
@@ -215,7 +215,7 @@ export class LeaseRecords {
   }
 
   /** Inserts the record of a lease. @returns false if the record existed */
-  async insert(record: LeaseRecord): Promise<boolean> {
+  async insertLease(record: LeaseRecord): Promise<boolean> {
     await this.writeMemberBeat();
     return this.records.insert(record);
   }
@@ -232,7 +232,7 @@ export class LeaseRecords {
    * @param holder null to release the lease
    * @returns false if this process was no longer the holder
    */
-  async update(record: LeaseRecord, holder: string | null): Promise<boolean> {
+  async updateLease(record: LeaseRecord, holder: string | null): Promise<boolean> {
     const { id, epoch, holder: own, beat, member } = record;
     const document = { id, epoch, holder, beat, ...(member !== undefined && holder !== null && { member }) };
     this.waiting.push({ document, guard: { epoch, holder: own, beat: { lt: beat } } });

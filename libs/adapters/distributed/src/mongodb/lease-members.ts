@@ -11,7 +11,7 @@ import type {
   Membership,
   WantedLeases,
 } from '@tracking/ports';
-import { type LeaseTime, msUntilNextTick, SYSTEM_TIME, waitForSignals } from './held-lease.ts';
+import { type LeaseTime, msUntilNextTick, SYSTEM_TIME, waitForTimeOrAbort } from './held-lease.ts';
 
 export const LEASE_MEMBERS_COLLECTION: CollectionSpec = { name: 'lease_members', indexes: [] };
 /** Milliseconds without a renewal or beat after which a lease is free, or a member has ended. */
@@ -54,7 +54,7 @@ export class MemberObservations {
   constructor(private readonly ttlMs: number) {}
 
   /** Records a read of all members. @param now time before the read, on the monotonic clock of this process */
-  record(documents: readonly MemberDocument[], now: number): void {
+  recordObservation(documents: readonly MemberDocument[], now: number): void {
     const pauseMs = now - this.readAt;
     const isObserved = pauseMs <= MAX_READ_GAP_FRACTION * this.ttlMs;
     const uncountedMs = isObserved ? 0 : pauseMs - READ_INTERVAL_FRACTION * this.ttlMs;
@@ -116,7 +116,7 @@ export class MongoMembership implements Membership {
 
   get members(): readonly LeaseMember[] | undefined {
     if (this.others === undefined) return undefined;
-    return [{ id: this.id, ...this.options.about, wanted: this.wanted }, ...this.others.map(toMember)];
+    return [{ id: this.id, ...this.options.about, wanted: this.wanted }, ...this.others.map(convertToLeaseMember)];
   }
 
   announce(wanted: WantedLeases): void {
@@ -199,7 +199,7 @@ export class MongoMembership implements Membership {
       // Announcements that arrived meanwhile are written immediately.
       if (this.announcement.signal.aborted) continue;
       const pauseMs = msUntilNextTick(READ_INTERVAL_FRACTION * ttlMs, time.now());
-      await waitForSignals(time, pauseMs, [signal, this.announcement.signal]);
+      await waitForTimeOrAbort(time, pauseMs, [signal, this.announcement.signal]);
     }
   }
 
@@ -208,7 +208,7 @@ export class MongoMembership implements Membership {
     const now = time.now();
     const documents = await open();
     const found = await documents.find({ filter: {}, limit: MAX_MEMBERS });
-    this.observations.record(
+    this.observations.recordObservation(
       found.filter(({ id }) => id !== this.id),
       now,
     );
@@ -241,8 +241,8 @@ export class MemberObserver {
   async listLiveMembers(): Promise<readonly LeaseMember[]> {
     const now = this.time.now();
     const documents = await this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION);
-    this.observations.record(await documents.find({ filter: {}, limit: MAX_MEMBERS }), now);
-    return this.observations.listLiveMembers().map(toMember);
+    this.observations.recordObservation(await documents.find({ filter: {}, limit: MAX_MEMBERS }), now);
+    return this.observations.listLiveMembers().map(convertToLeaseMember);
   }
 
   /** Waits until the members should be read again, or until the signal aborts. */
@@ -256,10 +256,10 @@ export async function readStoredMembers(
   documents: Collection<MemberDocument>,
 ): Promise<ReadonlyMap<string, LeaseMember>> {
   const found = await documents.find({ filter: {}, limit: MAX_MEMBERS });
-  return new Map(found.map((document) => [document.id, toMember(document)]));
+  return new Map(found.map((document) => [document.id, convertToLeaseMember(document)]));
 }
 
-function toMember({ id, name, address, tls_name: tlsName, release, wanted }: MemberDocument): LeaseMember {
+function convertToLeaseMember({ id, name, address, tls_name: tlsName, release, wanted }: MemberDocument): LeaseMember {
   return {
     ...{ id, name, wanted },
     ...(address !== null && { address }),

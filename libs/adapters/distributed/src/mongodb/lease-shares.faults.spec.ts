@@ -40,7 +40,7 @@ describeWithMongoEngine('processes that share leases', (enginesDir) => {
   afterEach(async () => {
     await Promise.all([...processes.values()].map((process) => process.killProcess()));
     await leases.close();
-    await connection.close();
+    await connection.closeConnection();
     await engine.removeEngine();
     await folder.remove();
   });

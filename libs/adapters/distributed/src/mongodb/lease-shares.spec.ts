@@ -59,7 +59,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
   const advance = (ms: number) => cluster.time.advanceTime(ms, checkOwners);
   const readShares = () => processes.filter(({ isAlive }) => isAlive).map(({ held }) => held.size);
 
-  function expectEvenShares(): void {
+  function expectEvenLeaseShares(): void {
     const shares = readShares();
     expect(shares.reduce((sum, share) => sum + share, 0)).toBe(NAMES.length);
     expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
@@ -79,7 +79,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
     start();
     await advance(5_000);
     expect(before).toBe(NAMES.length);
-    expectEvenShares();
+    expectEvenLeaseShares();
     const kept = [...first.held.keys()].filter((name) => firstNames.has(name));
     expect(kept.length).toBeGreaterThanOrEqual(first.held.size - 2);
   });
@@ -90,7 +90,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
     stopping.push(first.stopProcess());
     await advance(3_000);
     expect(first.held.size).toBe(0);
-    expectEvenShares();
+    expectEvenLeaseShares();
     expect(cluster.documents.get('lease_members')?.size).toBe(2);
   });
 
@@ -100,7 +100,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
     expect(first.held.size).toBeGreaterThan(0);
     first.killProcess();
     await advance(TAKEOVER_MS);
-    expectEvenShares();
+    expectEvenLeaseShares();
     await advance(70_000);
     expect(cluster.documents.get('lease_members')?.size).toBe(2);
   });
@@ -115,7 +115,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
     await advance(pauseMs);
     second.resumeProcess();
     await advance(TAKEOVER_MS - 4_000);
-    expectEvenShares();
+    expectEvenLeaseShares();
   });
 
   test('a process without leases, of which the store refuses three beats of four, counts as alive', async () => {
@@ -141,7 +141,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
     await advance(30_000);
     start();
     await advance(5_000);
-    expectEvenShares();
+    expectEvenLeaseShares();
   });
 
   test('a suspended process loses its leases before others hold them, and gets its share back', async () => {
@@ -152,7 +152,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
     expect(processes[1]?.held.size).toBe(NAMES.length);
     first.resumeProcess();
     await advance(EVEN_MS);
-    expectEvenShares();
+    expectEvenLeaseShares();
   });
 
   test('leases are held again soon after the store was away, and nobody mistakes the outage for an end', async () => {
@@ -211,7 +211,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
       }
     }
     await advance(12_000 + EVEN_MS);
-    expectEvenShares();
+    expectEvenLeaseShares();
     for (const name of NAMES) {
       const acquired = processes.flatMap((process) => process.acquired.filter((one) => one.name === name));
       const distinct = new Set(acquired.map(({ epoch }) => epoch));

@@ -2,7 +2,7 @@ import {
   DuplicateKey,
   Unavailable,
   isUnsatisfiable,
-  withUnknownOutcome,
+  convertToUnknownOutcome,
   type Collection,
   type CollectionSpec,
   type CountOptions,
@@ -18,21 +18,21 @@ import {
 } from '@tracking/ports';
 import type { Filter as DriverFilter } from 'mongodb';
 import { BatchedReads } from './batched-reads.ts';
-import { ID_CONFLICT, CollectionAccess, readWithinBytes } from './collection-access.ts';
+import { DOCUMENT_ID_CONFLICT, CollectionAccess, readDocumentsWithinBytes } from './collection-access.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import { ENGINE_NAME, listRefusedWrites } from './mongo-errors.ts';
 import {
   fromStoredDocument,
-  pickShardKey,
+  pickShardKeyAndId,
   toDocumentFilter,
-  toGuardedFilter,
+  createFilterByIdAndGuard,
   toKeyFilter,
   type MongoDocument,
   toMongoFilter,
   toMongoQuery,
   toMongoSort,
-  toScanDocumentsFilter,
-  toScanRangeFilter,
+  createScanDocumentsFilter,
+  createScanIndexFilter,
   toStoredField,
   toStoredFields,
 } from './mongo-filter.ts';
@@ -68,7 +68,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
 
   /** Combines reads of single documents in one turn of the event loop into one query. */
   get(id: string, shards?: ShardValues): Promise<T | undefined> {
-    return this.reads.get(id, shards);
+    return this.reads.readDocument(id, shards);
   }
 
   async getMany(ids: readonly string[], shards: ShardValues = {}): Promise<readonly T[]> {
@@ -110,13 +110,13 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   async scan(scan: Scan): Promise<ScanResult<T>> {
     const { index, visit, limit, sort, filter, maxBytes } = scan;
     if (isUnsatisfiable(filter)) return { documents: [], next: undefined };
-    const range = toScanRangeFilter(this.spec, scan);
+    const range = createScanIndexFilter(this.spec, scan);
     const projection = { _id: 0, ...Object.fromEntries(sort.fields.map((field) => [toStoredField(field), 1])) };
     const edge = { ...this.createReadOptions(index), sort: toMongoSort(sort), skip: visit - 1, limit: 1, projection };
     const [last] = await this.access.runRepeatable((documents) => documents.find(range, edge).toArray());
     const valuesOf = (row: Readonly<Record<string, unknown>>) =>
       sort.fields.map((field) => row[toStoredField(field)] ?? null);
-    const within = toScanDocumentsFilter(this.spec, scan, last && valuesOf(last));
+    const within = createScanDocumentsFilter(this.spec, scan, last && valuesOf(last));
     const { found, isCut } = await this.readStoredDocuments(within, { index, sort, limit }, maxBytes);
     const end = found.length < limit && !isCut ? last : found.at(-1);
     return {
@@ -157,7 +157,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   async delete(id: string, guard?: Filter): Promise<boolean> {
-    return this.access.deleteDocument(toGuardedFilter(this.spec, id, guard));
+    return this.access.deleteDocument(createFilterByIdAndGuard(this.spec, id, guard));
   }
 
   async writeMany(writes: readonly CollectionWrite<T>[]): Promise<void> {
@@ -170,7 +170,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
         isBegun = true;
       }
     } catch (error) {
-      throw isBegun ? withUnknownOutcome(error) : error;
+      throw isBegun ? convertToUnknownOutcome(error) : error;
     }
     this.writesAtOnce = Math.min(WRITE_BATCH_SIZE, 2 * atOnce);
     // The error is thrown only after all writes, because a caller that repeats the writes would otherwise fail at the
@@ -192,23 +192,23 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     for (let attempt = 1; attempt <= MAX_CLAIM_ATTEMPTS; attempt += 1) {
       const candidate = await this.findClaimable(query);
       if (candidate === undefined) return undefined;
-      const claimed = await this.claimByKey(pickShardKey(this.spec, candidate), filter, set);
+      const claimed = await this.claimByKey(pickShardKeyAndId(this.spec, candidate), filter, set);
       if (claimed !== undefined) return claimed;
     }
     throw createContentionError();
   }
 
   private async claimByKey(
-    key: ReturnType<typeof pickShardKey>,
+    key: ReturnType<typeof pickShardKeyAndId>,
     filter: Filter,
     set: Partial<T>,
   ): Promise<T | undefined> {
     const condition = toKeyFilter(this.spec, key, filter);
     const update = { $set: toStoredFields(set) as Partial<MongoDocument> };
-    const claimed = await this.access.run((documents) =>
+    const claimed = await this.access.runOnCollection((documents) =>
       this.access.ignoreIdConflict(documents.findOneAndUpdate(condition, update, { returnDocument: 'after' })),
     );
-    return claimed === ID_CONFLICT || claimed === null ? undefined : fromStoredDocument<T>(claimed);
+    return claimed === DOCUMENT_ID_CONFLICT || claimed === null ? undefined : fromStoredDocument<T>(claimed);
   }
 
   /**
@@ -224,7 +224,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     const options = { ...this.createReadOptions(index), sort: toMongoSort(sort), projection };
     const condition = toMongoFilter(this.spec, filter);
     const read = { ...options, readConcern: { level: 'local' } } as const;
-    return (await this.access.run((documents) => documents.findOne(condition, read))) ?? undefined;
+    return (await this.access.runOnCollection((documents) => documents.findOne(condition, read))) ?? undefined;
   }
 
   private async list(query: Query, maxBytes?: number): Promise<BoundedResult<T>> {
@@ -239,7 +239,9 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   ) {
     // The query requests one document more than it may return, so that the first response of the server is complete.
     const options = { ...this.createReadOptions(index), sort: toMongoSort(sort), limit, batchSize: limit + 1 };
-    return this.access.runRepeatable((documents) => readWithinBytes(documents.find(condition, options), maxBytes));
+    return this.access.runRepeatable((documents) =>
+      readDocumentsWithinBytes(documents.find(condition, options), maxBytes),
+    );
   }
 
   /** Returns the options of a read. @param index name of the index that the server must use, if given */
@@ -289,7 +291,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
       const later = again.length === 0 ? undefined : await this.writeUnordered(again, attempt + 1);
       refusedBy ??= later;
     } catch (error) {
-      throw withUnknownOutcome(error);
+      throw convertToUnknownOutcome(error);
     }
     if (conflicting.some(({ guard }) => guard === undefined && attempt === UPSERT_ATTEMPTS))
       throw createContentionError();

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import { Busy, type Counter, type Metrics, Unavailable } from '@tracking/ports';
-import { limitCalls } from './bounded-database.ts';
+import { limitDatabaseCallTimes } from './bounded-database.ts';
 import { CausalTime, DriverClient } from './driver-client.ts';
-import { ENGINE_NAME, isServerAnswer, toPortError } from './mongo-errors.ts';
+import { ENGINE_NAME, isErrorFromServer, convertMongoError } from './mongo-errors.ts';
 import { SilenceMonitor } from './silence-monitor.ts';
 
 interface MongoOptions {
@@ -66,9 +66,9 @@ export class MongoConnection {
     if (this.closing !== undefined) throw new Unavailable(ENGINE_NAME, 'closed');
     if (this.client.running.size >= this.maxOperations)
       throw new Busy(ENGINE_NAME, 'too many operations are waiting for the document store; retry later');
-    this.silence?.throwIfSilent();
+    this.silence?.throwIfServerIsSilent();
     const performed = this.performWithDeadline(operation, deadlineMs);
-    return this.silence === undefined ? performed : this.silence.watch(performed);
+    return this.silence === undefined ? performed : this.silence.watchCall(performed);
   }
 
   private performWithDeadline<R>(operation: (database: Db) => Promise<R>, deadlineMs: number): Promise<R> {
@@ -89,9 +89,9 @@ export class MongoConnection {
         client.running.delete(running);
       };
       const fail = (error: unknown) => {
-        if (isServerAnswer(error)) this.recordAnswer(client);
+        if (isErrorFromServer(error)) this.recordAnswer(client);
         else this.recordMissingAnswer(client, startedAt);
-        reject(toPortError(error) as Error);
+        reject(convertMongoError(error) as Error);
       };
       running.finally(settle).then((result) => {
         this.recordAnswer(client);
@@ -101,13 +101,13 @@ export class MongoConnection {
   }
 
   /** Checks the connection. @throws Unavailable if the server does not respond */
-  async ping(): Promise<void> {
+  async pingDatabase(): Promise<void> {
     await this.run((database) => database.command({ ping: 1 }));
   }
 
   /** Waits for running operations, at most one operation deadline, then disconnects. */
-  close(): Promise<void> {
-    return (this.closing ??= this.client.close());
+  closeConnection(): Promise<void> {
+    return (this.closing ??= this.client.closeDriverClient());
   }
 
   private async runInSession<R>(
@@ -120,7 +120,7 @@ export class MongoConnection {
     const session = connected.startSession({ causalConsistency: true });
     this.causalTime.applyToSession(session);
     try {
-      return await operation(limitCalls(database, session, deadlineMs));
+      return await operation(limitDatabaseCallTimes(database, session, deadlineMs));
     } finally {
       this.causalTime.recordSessionTimes(session);
       await session.endSession();
@@ -151,6 +151,6 @@ export class MongoConnection {
     if (this.client !== client || this.closing !== undefined) return;
     this.client = new DriverClient(this.url, this.deadlineMs);
     this.replacements.add();
-    void client.close().catch(() => undefined);
+    void client.closeDriverClient().catch(() => undefined);
   }
 }

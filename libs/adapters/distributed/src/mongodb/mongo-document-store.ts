@@ -57,7 +57,7 @@ export class MongoDocumentStore implements DocumentStore {
 
   /** Closes the connection, which all ports of the process share. */
   close(): Promise<void> {
-    return this.connection.close();
+    return this.connection.closeConnection();
   }
 
   private findOpenCollection(spec: CollectionSpec): OpenCollection {

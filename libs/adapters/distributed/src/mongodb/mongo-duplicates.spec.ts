@@ -44,7 +44,7 @@ describe('a duplicate key', () => {
   async function openThings(respond: CommandHandler): Promise<void> {
     const isWrite = (command: object) => /^(insert|update|findAndModify)$/.test(readMongoCommandName(command));
     const writes: object[] = [];
-    stub = await MongoStub.start((command) => {
+    stub = await MongoStub.startMongoStub((command) => {
       if (!isWrite(command)) return undefined;
       if (writes.push(command) > 50) return { ok: 0, code: 8_000, errmsg: 'the adapter repeats a write for ever' };
       return respond(command);
@@ -54,8 +54,8 @@ describe('a duplicate key', () => {
   }
 
   afterEach(async () => {
-    await connection.close();
-    await stub.close();
+    await connection.closeConnection();
+    await stub.closeMongoStub();
   });
 
   it.each([

@@ -56,17 +56,18 @@ interface RefusedWrite {
   readonly index: string | undefined;
 }
 
-function hasCode(error: unknown, ...codes: readonly number[]): error is MongoServerError {
+function hasMongoErrorCode(error: unknown, ...codes: readonly number[]): error is MongoServerError {
   return error instanceof MongoServerError && codes.includes(Number(error.code));
 }
 
-export const isNoSuchCollection = (error: unknown) => hasCode(error, NAMESPACE_NOT_FOUND);
-export const isNoSuchIndex = (error: unknown) => hasCode(error, INDEX_NOT_FOUND, NAMESPACE_NOT_FOUND);
-export const isCollectionConflict = (error: unknown) => hasCode(error, NAMESPACE_EXISTS);
-export const isIndexConflict = (error: unknown) => hasCode(error, INDEX_OPTIONS_CONFLICT, INDEX_KEY_SPECS_CONFLICT);
+export const isNoSuchCollection = (error: unknown) => hasMongoErrorCode(error, NAMESPACE_NOT_FOUND);
+export const isNoSuchIndex = (error: unknown) => hasMongoErrorCode(error, INDEX_NOT_FOUND, NAMESPACE_NOT_FOUND);
+export const isCollectionConflict = (error: unknown) => hasMongoErrorCode(error, NAMESPACE_EXISTS);
+export const isIndexConflict = (error: unknown) =>
+  hasMongoErrorCode(error, INDEX_OPTIONS_CONFLICT, INDEX_KEY_SPECS_CONFLICT);
 /** Returns true if a query named an index that does not exist. */
 export const isMissingIndexHintError = (error: unknown) =>
-  hasCode(error, BAD_VALUE_CODE) && MISSING_INDEX_HINT_PATTERN.test(error.message);
+  hasMongoErrorCode(error, BAD_VALUE_CODE) && MISSING_INDEX_HINT_PATTERN.test(error.message);
 
 /**
  * Returns the name of the unique index that refused the write; undefined for other errors.
@@ -74,7 +75,7 @@ export const isMissingIndexHintError = (error: unknown) =>
  * @throws Error if neither the key pattern nor the text of the error identifies the index
  */
 export function findViolatedIndex(error: unknown, indexes: readonly IndexSpec[] = []): string | undefined {
-  if (!hasCode(error, DUPLICATE_KEY)) return undefined;
+  if (!hasMongoErrorCode(error, DUPLICATE_KEY)) return undefined;
   const index = findIndexByKey(error['keyPattern'], indexes) ?? readViolatedIndex(error.message);
   if (index === undefined) throw new Error(`${ENGINE_NAME}: refused (duplicate key of an unknown index)`);
   return index;
@@ -111,11 +112,11 @@ export function isUnknownOutcome(error: unknown): boolean {
   if (error instanceof MongoNetworkError || isSocketError(error)) return true;
   if (!(error instanceof MongoServerError)) return false;
   const concern = error instanceof MongoBulkWriteError ? error.result.getWriteConcernError()?.code : undefined;
-  return !isServerAnswer(error) || UNKNOWN_OUTCOME_CODES.has(error.code) || UNKNOWN_OUTCOME_CODES.has(concern);
+  return !isErrorFromServer(error) || UNKNOWN_OUTCOME_CODES.has(error.code) || UNKNOWN_OUTCOME_CODES.has(concern);
 }
 
 /** Returns true if the server reported the error. The driver also uses the error of a bulk for broken connections. */
-export function isServerAnswer(error: unknown): boolean {
+export function isErrorFromServer(error: unknown): boolean {
   if (!(error instanceof MongoBulkWriteError)) return error instanceof MongoServerError;
   const isReported = [error.writeErrors].flat().length > 0 || error.result.getWriteConcernError() !== undefined;
   return isReported || typeof error.code === 'number';
@@ -130,7 +131,7 @@ function isSocketError(error: unknown): boolean {
  * Maps errors of the driver to errors of the port. The new error contains neither the text nor the original error,
  * because these contain addresses, user names and parts of documents.
  */
-export function toPortError(error: unknown): unknown {
+export function convertMongoError(error: unknown): unknown {
   const refusalReason = findRefusalReason(error);
   if (refusalReason !== undefined) return new AccessRefused(ENGINE_NAME, refusalReason);
   const { name } = error as { readonly name: string };

@@ -32,11 +32,11 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
     });
     beforeEach(async () => {
       metrics = new RecordedMetrics();
-      proxy = await MongoProxy.start(engine.port, { members: 3 });
+      proxy = await MongoProxy.startMongoProxy(engine.port, { members: 3 });
     });
     afterEach(async () => {
       proxy.endFaults();
-      await Promise.all(connections.splice(0).map((connection) => connection.close()));
+      await Promise.all(connections.splice(0).map((connection) => connection.closeConnection()));
       await proxy.close();
     });
     afterAll(() => engine.removeEngine());
@@ -93,7 +93,7 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
     it('closes connections that are unused for a minute', async () => {
       const client = new DriverClient(proxy.formatDatabaseUrl('idle'), DEADLINE_MS);
       const { options } = await client.connect();
-      await client.close();
+      await client.closeDriverClient();
       expect(options.maxIdleTimeMS).toBe(60_000);
     });
 
@@ -174,15 +174,15 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
       await store.collectionNames('');
       const objects = new GridfsObjectStore(connection);
       const id = randomUUID();
-      await objects.put(
+      await objects.putObject(
         id,
         (async function* () {
           yield await Promise.resolve(Buffer.from('x'));
         })(),
       );
-      await objects.delete(id);
+      await objects.deleteObject(id);
       await store.dropCollection('things');
-      await connection.ping();
+      await connection.pingDatabase();
       expect(unlimited).toEqual([]);
       const expected = ['insert', 'update', 'delete', 'findAndModify', 'find', 'aggregate', 'create', 'drop'];
       expect([...names]).toEqual(expect.arrayContaining(expected));

@@ -1,7 +1,7 @@
 import type { CollectionSpec } from '@tracking/ports';
 import {
   fromStoredDocument,
-  toGuardedFilter,
+  createFilterByIdAndGuard,
   toMongoFilter,
   toMongoQuery,
   toMongoSort,
@@ -51,9 +51,9 @@ describe('a filter', () => {
   });
 
   it('used as a guard, selects one document', () => {
-    expect(toGuardedFilter(spec, 'a', undefined)).toEqual({ _id: 'a' });
-    expect(toGuardedFilter(spec, 'a', { owner: 'o' })).toEqual({ _id: 'a', owner: { $eq: 'o' } });
-    expect(toGuardedFilter(spec, 'a', { id: 'b' })).toEqual({ $and: [{ _id: 'a' }, { _id: { $eq: 'b' } }] });
+    expect(createFilterByIdAndGuard(spec, 'a', undefined)).toEqual({ _id: 'a' });
+    expect(createFilterByIdAndGuard(spec, 'a', { owner: 'o' })).toEqual({ _id: 'a', owner: { $eq: 'o' } });
+    expect(createFilterByIdAndGuard(spec, 'a', { id: 'b' })).toEqual({ $and: [{ _id: 'a' }, { _id: { $eq: 'b' } }] });
   });
 });
 

@@ -48,14 +48,14 @@ export function toMongoFilter(spec: CollectionSpec, filter: Filter): MongoFilter
  * https://www.mongodb.com/docs/manual/core/sharded-cluster-requirements/
  */
 export function toDocumentFilter(spec: CollectionSpec, document: Document, guard: Filter | undefined): MongoFilter {
-  return toKeyFilter(spec, pickShardKey(spec, { ...document, _id: document.id }), guard);
+  return toKeyFilter(spec, pickShardKeyAndId(spec, { ...document, _id: document.id }), guard);
 }
 
 /**
  * Returns a filter for the document of this id if the guard matches. In a sharded collection, the guard compares the
  * rest of the shard key.
  */
-export function toGuardedFilter(spec: CollectionSpec, id: string, guard: Filter | undefined): MongoFilter {
+export function createFilterByIdAndGuard(spec: CollectionSpec, id: string, guard: Filter | undefined): MongoFilter {
   return toKeyFilter(spec, { _id: id }, guard);
 }
 
@@ -68,7 +68,7 @@ export function toKeyFilter(spec: CollectionSpec, key: ShardKey, guard: Filter |
 }
 
 /** Returns the shard key and the id of a stored document. Values of the key are texts, so their stored form is the same. */
-export function pickShardKey({ shardKey = [] }: CollectionSpec, stored: MongoDocument): ShardKey {
+export function pickShardKeyAndId({ shardKey = [] }: CollectionSpec, stored: MongoDocument): ShardKey {
   const fields = shardKey.map((field) => [field, stored[field]]).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(fields), _id: stored._id };
 }
@@ -78,7 +78,7 @@ export function toMongoQuery(spec: CollectionSpec, query: Omit<Query, 'limit'>):
   const condition = toMongoFilter(spec, { ...toShardFilter(shards), ...filter });
   if (sort === undefined || after === undefined) return condition;
   return {
-    $and: [condition, ...createLaterRowsFilter(sort.fields.map(toStoredField), after, sort.descending === true)],
+    $and: [condition, ...createFilterForLaterRows(sort.fields.map(toStoredField), after, sort.descending === true)],
   };
 }
 
@@ -100,17 +100,18 @@ function isAllCondition(condition: FilterCondition): condition is Extract<Filter
 }
 
 function toMongoConditions(condition: Exclude<FilterCondition, { readonly all: unknown }>): Conditions {
-  if (condition === null || typeof condition !== 'object') return { $eq: condition, ...requireFields([condition]) };
-  if ('in' in condition) return { $in: condition.in, ...requireFields(condition.in) };
+  if (condition === null || typeof condition !== 'object')
+    return { $eq: condition, ...createFieldPresenceConditions([condition]) };
+  if ('in' in condition) return { $in: condition.in, ...createFieldPresenceConditions(condition.in) };
   if ('ne' in condition) return condition.ne === null ? { $not: { $type: 'null' } } : { $ne: condition.ne };
   if ('exists' in condition) return { $exists: condition.exists };
   const bounds = Object.entries(condition).filter(([, value]) => value !== undefined);
   const conditions = Object.fromEntries(bounds.map(([bound, value]) => [`$${bound}`, value]));
-  return { ...conditions, ...requireFields(bounds.map(([, value]) => value)) };
+  return { ...conditions, ...createFieldPresenceConditions(bounds.map(([, value]) => value)) };
 }
 
 /** A field that must equal null must also be present. */
-function requireFields(values: readonly Scalar[]): Conditions {
+function createFieldPresenceConditions(values: readonly Scalar[]): Conditions {
   return values.includes(null) ? { $exists: true } : {};
 }
 
@@ -131,7 +132,7 @@ function matchElementOrScalar(field: string, range: Conditions): Conditions {
 }
 
 /** Builds the same condition for the other direction, including the row itself. */
-function filterUpTo(fields: readonly string[], last: readonly unknown[], descending: boolean): MongoFilter[] {
+function createFilterUpToRow(fields: readonly string[], last: readonly unknown[], descending: boolean): MongoFilter[] {
   const [before, upTo] = descending ? ['$gt', '$gte'] : ['$lt', '$lte'];
   const ends = fields.map((field, at) => ({
     ...Object.fromEntries(fields.slice(0, at).map((equal, of) => [equal, last[of]])),
@@ -145,7 +146,7 @@ function filterUpTo(fields: readonly string[], last: readonly unknown[], descend
  * Compares rows by their values: a later row is greater in one field and equal in all fields before it. The first bound
  * is redundant and marks where the index range starts.
  */
-function createLaterRowsFilter(
+function createFilterForLaterRows(
   fields: readonly string[],
   after: readonly Scalar[],
   descending: boolean,
@@ -195,14 +196,14 @@ function decodeValue(value: unknown): unknown {
 }
 
 /** Returns a filter for the index entries that a scan visits. It uses only fields of the index and the shard key. */
-export function toScanRangeFilter(spec: CollectionSpec, { index, filter, sort, after }: Scan): MongoFilter {
+export function createScanIndexFilter(spec: CollectionSpec, { index, filter, sort, after }: Scan): MongoFilter {
   const { fields = [], arrayField } = spec.indexes.find(({ name }) => name === index) ?? {};
   const [first = ''] = sort.fields;
   const from = fields.indexOf(first);
   if (from < 0 || sort.fields.some((field, at) => fields[from + at] !== field)) {
     throw new TypeError(`cannot scan: index ${index} is not sorted by ${sort.fields.join()}`);
   }
-  const range: Record<string, FilterCondition> = pickShardConditions(spec, filter);
+  const range: Record<string, FilterCondition> = pickShardKeyConditions(spec, filter);
   for (const field of fields.slice(0, from)) {
     const condition = field === arrayField ? findLeadingCondition(filter[field]) : filter[field];
     if (!isScalar(condition))
@@ -214,12 +215,12 @@ export function toScanRangeFilter(spec: CollectionSpec, { index, filter, sort, a
   const condition = toMongoFilter(spec, range);
   if (after === undefined) return condition;
   return {
-    $and: [condition, ...createLaterRowsFilter(sort.fields.map(toStoredField), after, sort.descending === true)],
+    $and: [condition, ...createFilterForLaterRows(sort.fields.map(toStoredField), after, sort.descending === true)],
   };
 }
 
 /** Returns the conditions of the filter on fields of the shard key. */
-function pickShardConditions({ shardKey = [] }: CollectionSpec, filter: Filter): Record<string, FilterCondition> {
+function pickShardKeyConditions({ shardKey = [] }: CollectionSpec, filter: Filter): Record<string, FilterCondition> {
   const conditions = shardKey.map((field) => [field, filter[field]] as const);
   return Object.fromEntries(conditions.filter(([, condition]) => condition !== undefined)) as Record<
     string,
@@ -228,7 +229,7 @@ function pickShardConditions({ shardKey = [] }: CollectionSpec, filter: Filter):
 }
 
 /** Returns a query for the documents of the scan, up to the last entry that it may visit. */
-export function toScanDocumentsFilter(
+export function createScanDocumentsFilter(
   spec: CollectionSpec,
   scan: Scan,
   last: readonly unknown[] | undefined,
@@ -238,8 +239,8 @@ export function toScanDocumentsFilter(
   return {
     $and: [
       toMongoFilter(spec, filter),
-      ...(after === undefined ? [] : createLaterRowsFilter(fields, after, descending)),
-      ...(last === undefined ? [] : filterUpTo(fields, last, descending)),
+      ...(after === undefined ? [] : createFilterForLaterRows(fields, after, descending)),
+      ...(last === undefined ? [] : createFilterUpToRow(fields, last, descending)),
     ],
   };
 }

@@ -24,8 +24,8 @@ describe('index changes', () => {
   let stub: MongoStub;
   let connection: MongoConnection;
   afterEach(async () => {
-    await connection.close();
-    await stub.close();
+    await connection.closeConnection();
+    await stub.closeMongoStub();
   });
 
   /**
@@ -33,7 +33,7 @@ describe('index changes', () => {
    * @param respond responses that differ from those of a server that performs every command
    */
   async function connect(indexes: readonly object[], respond: CommandHandler = () => undefined) {
-    stub = await MongoStub.start((command) => {
+    stub = await MongoStub.startMongoStub((command) => {
       const reply = respond(command);
       if (reply !== undefined) return reply;
       if ('create' in command) return { ok: 0, code: 48, codeName: 'NamespaceExists', errmsg: 'already exists' };

@@ -36,7 +36,8 @@ export async function ensureIndexes(
     else if (!isSameDefinition(found, index)) throw createConflictError(spec.name, index.name);
   }
   if (missing.length > 0) {
-    if (!canChange && !(await isEmpty(connection, spec.name))) throw createMissingIndexError(spec.name, missing);
+    if (!canChange && !(await isCollectionEmpty(connection, spec.name)))
+      throw createMissingIndexError(spec.name, missing);
     await buildIndexes(connection, spec, missing);
   }
   if (canChange) await dropSupersededIndexes(connection, spec, present, missing);
@@ -53,7 +54,7 @@ async function listServerIndexes(connection: MongoConnection, collection: string
   return firstBatch.filter((index): index is ServerIndex => !('buildUUID' in index));
 }
 
-async function isEmpty(connection: MongoConnection, collection: string): Promise<boolean> {
+async function isCollectionEmpty(connection: MongoConnection, collection: string): Promise<boolean> {
   const options = { projection: { _id: 1 } };
   return (await connection.run((database) => database.collection(collection).findOne({}, options))) === null;
 }

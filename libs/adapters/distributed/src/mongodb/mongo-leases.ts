@@ -20,7 +20,7 @@ import {
   type LeaseTime,
   msUntilNextTick,
   SYSTEM_TIME,
-  waitForSignals,
+  waitForTimeOrAbort,
 } from './held-lease.ts';
 import {
   LEASE_MEMBERS_COLLECTION,
@@ -150,7 +150,7 @@ export class MongoLeases implements Leases {
         if (found instanceof HeldLease) return (lease = await releaseIfAborted(found, signal));
         seen = found;
         const pauseMs = msUntilNextTick(POLL_INTERVAL_FRACTION * this.ttlMs, this.time.now());
-        await waitForSignals(this.time, pauseMs, [signal, this.leaseEnd.signal]);
+        await waitForTimeOrAbort(this.time, pauseMs, [signal, this.leaseEnd.signal]);
       }
     } finally {
       if (lease === undefined) this.tokens.delete(holder);
@@ -165,7 +165,7 @@ export class MongoLeases implements Leases {
       throw new Unavailable('leases', `the record could not be read within ${limitMs} ms`);
     });
     try {
-      return await Promise.race([records.get(name), expired]);
+      return await Promise.race([records.getLeaseRecord(name), expired]);
     } finally {
       ended.abort();
     }
@@ -186,9 +186,9 @@ export class MongoLeases implements Leases {
     const member = this.membership && { member: this.membership.id };
     if (record === undefined) {
       const first = { id: name, epoch: 1, holder, beat: 0, ...member };
-      return (await records.insert(first)) ? this.createHeldLease(records, first, now) : undefined;
+      return (await records.insertLease(first)) ? this.createHeldLease(records, first, now) : undefined;
     }
-    const still = seen !== undefined && isSameRecord(seen.record, record) ? seen : { record, since: now };
+    const still = seen !== undefined && isSameLeaseRecord(seen.record, record) ? seen : { record, since: now };
     // An earlier attempt of this call succeeded although its response was lost, so the call needs no new epoch.
     const own = record.holder === holder;
     const isFree = own || record.holder === null || now - still.since >= this.ttlMs || (await this.hasEnded(record));
@@ -241,6 +241,6 @@ function describeLeaseHolder({ id, name, address }: LeaseMember): HeldLeaseState
   return { id, name, ...(address !== undefined && { address }) };
 }
 
-function isSameRecord(one: LeaseRecord, other: LeaseRecord): boolean {
+function isSameLeaseRecord(one: LeaseRecord, other: LeaseRecord): boolean {
   return one.epoch === other.epoch && one.holder === other.holder && one.beat === other.beat;
 }

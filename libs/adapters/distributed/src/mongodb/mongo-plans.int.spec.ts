@@ -1,11 +1,11 @@
 import type { CollectionSpec, Query, Scan } from '@tracking/ports';
-import { generateNearMisses } from '@tracking/testing';
+import { generateNearlyMatchingDocuments } from '@tracking/testing';
 import type { FindOptions } from 'mongodb';
 import { createConnectionSubject } from '../../test/mongodb/mongo-subject.ts';
 import { describeWithQueryPlans, listPlanStages } from '../../test/mongodb/query-plans.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
-import { toMongoQuery, toMongoSort, toScanDocumentsFilter, toScanRangeFilter } from './mongo-filter.ts';
+import { toMongoQuery, toMongoSort, createScanDocumentsFilter, createScanIndexFilter } from './mongo-filter.ts';
 import { toMongoHint } from './mongo-indexes.ts';
 
 const THINGS: CollectionSpec = {
@@ -84,7 +84,9 @@ describeWithQueryPlans('query plans in MongoDB', () => {
       const store = new MongoDocumentStore(connection);
       await store.dropCollection(THINGS.name);
       const things = await store.collection(THINGS);
-      await things.writeMany(generateNearMisses(THINGS, query, EACH).map((document) => ({ kind: 'insert', document })));
+      await things.writeMany(
+        generateNearlyMatchingDocuments(THINGS, query, EACH).map((document) => ({ kind: 'insert', document })),
+      );
       expect(await things.find(query)).toHaveLength(query.limit);
       const { sort, limit, index: named } = query;
       const hint = named === undefined ? {} : { hint: toMongoHint(THINGS, named) };
@@ -98,12 +100,20 @@ describeWithQueryPlans('query plans in MongoDB', () => {
         await store.dropCollection(THINGS.name);
         const things = await store.collection(THINGS);
         await things.writeMany(
-          generateNearMisses(THINGS, scan, EACH).map((document) => ({ kind: 'insert', document })),
+          generateNearlyMatchingDocuments(THINGS, scan, EACH).map((document) => ({ kind: 'insert', document })),
         );
         expect((await things.scan(scan)).next).toBeDefined();
         const options = { sort: toMongoSort(scan.sort), hint: toMongoHint(THINGS, scan.index) };
-        await expectIndex(toScanRangeFilter(THINGS, scan), { ...options, skip: scan.visit - 1, limit: 1 }, scan.index);
-        await expectIndex(toScanDocumentsFilter(THINGS, scan, ['2027', 'z']), { ...options, limit: 20 }, scan.index);
+        await expectIndex(
+          createScanIndexFilter(THINGS, scan),
+          { ...options, skip: scan.visit - 1, limit: 1 },
+          scan.index,
+        );
+        await expectIndex(
+          createScanDocumentsFilter(THINGS, scan, ['2027', 'z']),
+          { ...options, limit: 20 },
+          scan.index,
+        );
       },
     );
 

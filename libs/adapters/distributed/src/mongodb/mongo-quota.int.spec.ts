@@ -15,27 +15,27 @@ describeWithMongo('records of the quota on MongoDB', () => {
     const { store, quota } = await subject.open();
     const { quota: another } = (await subject.openSecond?.()) ?? (await subject.reopen());
     const records = await store.collection({ name: 'quota', indexes: [] });
-    await quota.take('kept', 10);
-    for (let n = 0; n < 30; n += 1) await quota.take(`asked-once-${n}`, 10);
+    await quota.takeRequest('kept', 10);
+    for (let n = 0; n < 30; n += 1) await quota.takeRequest(`asked-once-${n}`, 10);
     // While the store responds late, the quota counts in memory, and a later sweep stores the counts.
     await eventually(async () => {
-      await quota.sweep();
+      await quota.deleteExpiredCounts();
       expect(await records.count({})).toBe(31);
     });
     // Each quota also sweeps every second, and searches for old records once per minute of the test's clock.
     const left = async (count: number) => {
-      await another.sweep();
+      await another.deleteExpiredCounts();
       expect(await records.count({})).toBe(count);
     };
     now += 100_000;
-    await quota.take('kept', 10);
+    await quota.takeRequest('kept', 10);
     now += 60_000;
     await eventually(() => left(1));
     now += 200_000;
     await eventually(() => left(0));
-    for (let n = 0; n < 10; n += 1) expect((await quota.take('kept', 10)).admitted).toBe(true);
-    expect((await quota.take('kept', 10)).admitted).toBe(false);
+    for (let n = 0; n < 10; n += 1) expect((await quota.takeRequest('kept', 10)).admitted).toBe(true);
+    expect((await quota.takeRequest('kept', 10)).admitted).toBe(false);
     // The request counts for other processes too.
-    expect((await another.take('kept', 10)).admitted).toBe(false);
+    expect((await another.takeRequest('kept', 10)).admitted).toBe(false);
   });
 });

@@ -46,7 +46,7 @@ export class MongoQuota implements Quota {
     this.scheduleSweep();
   }
 
-  async take(key: string, limit: number): Promise<QuotaDecision> {
+  async takeRequest(key: string, limit: number): Promise<QuotaDecision> {
     if (this.closed) throw new Unavailable('quota', 'closed');
     return this.findKey(key).take(limit);
   }
@@ -64,7 +64,7 @@ export class MongoQuota implements Quota {
   }
 
   /** Renews the reservations of all keys and deletes old records. Runs at the start of every second. */
-  async sweep(): Promise<void> {
+  async deleteExpiredCounts(): Promise<void> {
     await Promise.allSettled([...this.keys.values()].map((key) => key.renewReservation()));
     for (const [id, key] of this.keys) if (key.idle) this.keys.delete(id);
     await this.deleteOldRecords().catch(() => undefined);
@@ -80,7 +80,7 @@ export class MongoQuota implements Quota {
   private scheduleSweep(): void {
     const leftMs = 1_000 - (this.clock().getTime() % 1_000);
     this.sweeper = setTimeout(() => {
-      void this.sweep();
+      void this.deleteExpiredCounts();
       this.scheduleSweep();
     }, leftMs + this.sweepOffsetMs).unref();
   }

@@ -53,7 +53,7 @@ describe('a sharded collection', () => {
 
   /** Fields that the filters of a command must compare with one value each, or with several for reads. */
   const open = async (shardKey: readonly string[]) => {
-    stub = await MongoStub.start((command: Command) => {
+    stub = await MongoStub.startMongoStub((command: Command) => {
       const name = readMongoCommandName(command);
       const filters = filtersOf(command);
       const key = WRITES.has(name) ? [...shardKey, '_id'] : shardKey;
@@ -78,8 +78,8 @@ describe('a sharded collection', () => {
     [found, free] = [[], new Set()];
   });
   afterEach(async () => {
-    await connection.close();
-    await stub.close();
+    await connection.closeConnection();
+    await stub.closeMongoStub();
   });
 
   const job: Job = { id: 'a', owner: 'o', state: 'open', rank: 1 };

@@ -32,11 +32,11 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
     beforeAll(async () => {
       engine = await MongoEngine.createEngine(enginesDir);
       await engine.startEngine();
-      proxy = await MongoProxy.start(engine.port, { members: 3 });
+      proxy = await MongoProxy.startMongoProxy(engine.port, { members: 3 });
     });
     afterAll(async () => {
       proxy.endFaults();
-      await Promise.all(connections.map((connection) => connection.close()));
+      await Promise.all(connections.map((connection) => connection.closeConnection()));
       await proxy.close();
       await engine.removeEngine();
     });

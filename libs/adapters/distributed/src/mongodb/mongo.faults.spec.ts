@@ -33,7 +33,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
     });
     afterEach(async () => {
       engine.resumeEngine();
-      await Promise.all(connections.splice(0).map((connection) => connection.close()));
+      await Promise.all(connections.splice(0).map((connection) => connection.closeConnection()));
     });
     afterAll(() => engine.removeEngine());
 
@@ -252,15 +252,17 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
     it('hung: quotas are counted locally, and shared again afterwards', async () => {
       const quota = new MongoQuota(connect());
       const other = new MongoQuota(connect());
-      expect((await quota.take('k', 10)).admitted).toBe(true);
-      expect((await other.take('k', 10)).admitted).toBe(true);
+      expect((await quota.takeRequest('k', 10)).admitted).toBe(true);
+      expect((await other.takeRequest('k', 10)).admitted).toBe(true);
       engine.suspendEngine();
-      const local = await Promise.all(Array.from({ length: 20 }, () => quota.take('k', 10)));
+      const local = await Promise.all(Array.from({ length: 20 }, () => quota.takeRequest('k', 10)));
       const admitted = local.filter((decision) => decision.admitted).length;
       expect(admitted).toBeGreaterThanOrEqual(8);
       expect(admitted).toBeLessThanOrEqual(9);
       engine.resumeEngine();
-      await eventually(async () => expect((await other.take('k', 10)).admitted).toBe(false), { deadlineMs: 10_000 });
+      await eventually(async () => expect((await other.takeRequest('k', 10)).admitted).toBe(false), {
+        deadlineMs: 10_000,
+      });
       await quota.close();
       await other.close();
     });

@@ -1,27 +1,31 @@
 import type { Collection } from '@tracking/ports';
 import {
-  addToSecondCount,
-  createEmptyMinute,
+  addToCountOfSecond,
+  createEmptyMinuteCounts,
   findSecondBelowLimit,
-  advanceMinute,
+  advanceMinuteToSecond,
   QuotaKey,
   type QuotaRecord,
-  sumCounts,
+  sumMinuteCounts,
 } from './quota-key.ts';
 
 describe('a sliding minute', () => {
   const T = 1_000_000;
 
   it('counts a request for 60 more seconds', () => {
-    const minute = addToSecondCount(createEmptyMinute(T), T, 5);
-    expect(sumCounts(minute)).toBe(5);
-    expect(sumCounts(advanceMinute(minute, T + 60))).toBe(5);
-    expect(sumCounts(advanceMinute(minute, T + 61))).toBe(0);
-    expect(sumCounts(advanceMinute(minute, T + 100_000))).toBe(0);
+    const minute = addToCountOfSecond(createEmptyMinuteCounts(T), T, 5);
+    expect(sumMinuteCounts(minute)).toBe(5);
+    expect(sumMinuteCounts(advanceMinuteToSecond(minute, T + 60))).toBe(5);
+    expect(sumMinuteCounts(advanceMinuteToSecond(minute, T + 61))).toBe(0);
+    expect(sumMinuteCounts(advanceMinuteToSecond(minute, T + 100_000))).toBe(0);
   });
 
   it('returns when how many requests are available again', () => {
-    const minute = addToSecondCount(advanceMinute(addToSecondCount(createEmptyMinute(T), T, 5), T + 20), T + 20, 3);
+    const minute = addToCountOfSecond(
+      advanceMinuteToSecond(addToCountOfSecond(createEmptyMinuteCounts(T), T, 5), T + 20),
+      T + 20,
+      3,
+    );
     expect(findSecondBelowLimit(minute, 8)).toBeUndefined();
     expect(findSecondBelowLimit(minute, 7)).toBe(T + 61);
     expect(findSecondBelowLimit(minute, 3)).toBe(T + 61);
@@ -30,24 +34,24 @@ describe('a sliding minute', () => {
   });
 
   it('does not change for a clock slightly behind', () => {
-    const minute = addToSecondCount(createEmptyMinute(T), T, 5);
-    expect(advanceMinute(minute, T - 2)).toEqual(minute);
+    const minute = addToCountOfSecond(createEmptyMinuteCounts(T), T, 5);
+    expect(advanceMinuteToSecond(minute, T - 2)).toEqual(minute);
   });
 
   it('counts all requests as admitted now after the clock was set back far', () => {
-    const minute = advanceMinute(
-      addToSecondCount(advanceMinute(addToSecondCount(createEmptyMinute(T), T, 5), T + 9), T + 9, 1),
+    const minute = advanceMinuteToSecond(
+      addToCountOfSecond(advanceMinuteToSecond(addToCountOfSecond(createEmptyMinuteCounts(T), T, 5), T + 9), T + 9, 1),
       T - 300,
     );
-    expect(sumCounts(minute)).toBe(6);
+    expect(sumMinuteCounts(minute)).toBe(6);
     expect(findSecondBelowLimit(minute, 0)).toBe(T - 300 + 61);
   });
 
   it('ignores returned requests older than a minute, and never counts below zero', () => {
-    const minute = addToSecondCount(createEmptyMinute(T), T, 5);
-    expect(addToSecondCount(minute, T - 61, -5)).toEqual(minute);
-    expect(sumCounts(addToSecondCount(minute, T, -9))).toBe(0);
-    expect(sumCounts(addToSecondCount(minute, T + 7, -2))).toBe(3);
+    const minute = addToCountOfSecond(createEmptyMinuteCounts(T), T, 5);
+    expect(addToCountOfSecond(minute, T - 61, -5)).toEqual(minute);
+    expect(sumMinuteCounts(addToCountOfSecond(minute, T, -9))).toBe(0);
+    expect(sumMinuteCounts(addToCountOfSecond(minute, T + 7, -2))).toBe(3);
   });
 });
 
@@ -122,10 +126,10 @@ describe('a key whose record takes a while to write', () => {
   it('returns a renewed reservation after a second without requests', async () => {
     const key = open();
     await useForTwoSeconds(key);
-    expect(sumCounts(stored ?? createEmptyMinute(0))).toBe(3);
+    expect(sumMinuteCounts(stored ?? createEmptyMinuteCounts(0))).toBe(3);
     now += 1_000;
     await key.renewReservation();
-    expect(sumCounts(stored ?? createEmptyMinute(0))).toBe(2);
+    expect(sumMinuteCounts(stored ?? createEmptyMinuteCounts(0))).toBe(2);
   });
 
   it('renews the reservation although another process changed the record', async () => {
@@ -143,9 +147,9 @@ describe('a key whose record takes a while to write', () => {
     await key.renewReservation();
     expect((await key.take(LIMIT)).admitted).toBe(true);
     await key.returnReservedRequests();
-    const { newest, counts } = stored ?? createEmptyMinute(0);
+    const { newest, counts } = stored ?? createEmptyMinuteCounts(0);
     expect(newest).toBe(Math.floor(now / 1_000));
-    expect(sumCounts({ newest, counts })).toBe(1);
+    expect(sumMinuteCounts({ newest, counts })).toBe(1);
     expect(findSecondBelowLimit({ newest, counts }, 0)).toBe(newest + 61);
   });
 
@@ -180,7 +184,7 @@ describe('a key whose record takes a while to write', () => {
     const key = open();
     for (let request = 0; request < LIMIT; request += 1) key.prepareTake(LIMIT);
     await key.renewReservation();
-    expect(sumCounts(stored ?? createEmptyMinute(0))).toBe(1);
+    expect(sumMinuteCounts(stored ?? createEmptyMinuteCounts(0))).toBe(1);
   });
 
   it('never admits more than the limit when it is announced again and again', async () => {

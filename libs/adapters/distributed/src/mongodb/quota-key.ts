@@ -46,7 +46,7 @@ export class QuotaKey {
   /** Number of reserved requests in the newest second that are not admitted yet. */
   private spare = 0;
   /** Counts of the last minute, including pending changes. */
-  private minute: SlidingMinute = createEmptyMinute(0);
+  private minute: SlidingMinute = createEmptyMinuteCounts(0);
   private turn: Promise<unknown> = Promise.resolve();
   /** Number of operations that wait for their turn or run. */
   private waiting = 0;
@@ -63,7 +63,9 @@ export class QuotaKey {
 
   /** True if this object holds no information that the store lacks, so that it can be dropped. */
   get idle(): boolean {
-    return this.waiting === 0 && this.spare === 0 && this.pending.length === 0 && sumCounts(this.advanceToNow()) === 0;
+    return (
+      this.waiting === 0 && this.spare === 0 && this.pending.length === 0 && sumMinuteCounts(this.advanceToNow()) === 0
+    );
   }
 
   take(limit: number): Promise<QuotaDecision> {
@@ -113,7 +115,7 @@ export class QuotaKey {
   private async reserveIfNoneIsSpare(limit: number): Promise<void> {
     await this.readOutdatedRecord();
     for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS; attempt += 1) {
-      const count = this.computeReservation(limit, sumCounts(this.advanceToNow()));
+      const count = this.computeReservation(limit, sumMinuteCounts(this.advanceToNow()));
       if (this.spare > 0 || count <= 0) return;
       await this.reserveRequests(count, false);
     }
@@ -133,7 +135,7 @@ export class QuotaKey {
   private async decideInTurn(limit: number): Promise<QuotaDecision> {
     await this.readOutdatedRecord();
     for (let attempt = 1; !this.useReservedRequest(limit); attempt += 1) {
-      const used = sumCounts(this.advanceToNow());
+      const used = sumMinuteCounts(this.advanceToNow());
       const count = this.computeReservation(limit, used);
       if (used < limit) await this.reserveRequests(count, attempt > MAX_WRITE_ATTEMPTS);
       else if (this.isStoredRecordRecent()) return this.createDecision(limit, false);
@@ -148,7 +150,7 @@ export class QuotaKey {
   }
 
   private useReservedRequest(limit: number): boolean {
-    const used = sumCounts(this.advanceToNow()) - this.spare;
+    const used = sumMinuteCounts(this.advanceToNow()) - this.spare;
     if (this.spare === 0 || used >= limit) return false;
     this.spare -= 1;
     return true;
@@ -160,7 +162,7 @@ export class QuotaKey {
    */
   private async reserveRequests(count: number, isLocal: boolean): Promise<void> {
     const { newest } = this.advanceToNow();
-    const outcome = isLocal ? 'unknown' : await this.writeRecord(addToSecondCount(this.minute, newest, count));
+    const outcome = isLocal ? 'unknown' : await this.writeRecord(addToCountOfSecond(this.minute, newest, count));
     if (outcome === 'conflict') return void (await this.readRecord());
     if (outcome === 'unknown') this.addPendingChange(newest, count);
     // A reservation of a past second would count a request as older than it is.
@@ -171,8 +173,8 @@ export class QuotaKey {
   /** Advances the minute to the current time. Reservations of earlier seconds are no longer usable. */
   private advanceToNow(): SlidingMinute {
     const second = this.getCurrentSecond();
-    if (advanceMinute(this.minute, second).newest !== this.minute.newest) this.returnSpareRequests();
-    this.minute = advanceMinute(this.minute, second);
+    if (advanceMinuteToSecond(this.minute, second).newest !== this.minute.newest) this.returnSpareRequests();
+    this.minute = advanceMinuteToSecond(this.minute, second);
     return this.minute;
   }
 
@@ -183,7 +185,7 @@ export class QuotaKey {
 
   private addPendingChange(second: number, by: number): void {
     this.pending = [...this.pending, { second, by }];
-    this.minute = addToSecondCount(this.minute, second, by);
+    this.minute = addToCountOfSecond(this.minute, second, by);
   }
 
   /** Reads the record if a write of this process would probably conflict, because another process has written since. */
@@ -220,12 +222,15 @@ export class QuotaKey {
     const second = this.getCurrentSecond();
     this.stored = stored;
     this.storedAt = this.clock().getTime();
-    const { newest, counts } = advanceMinute(stored ?? createEmptyMinute(second), second);
+    const { newest, counts } = advanceMinuteToSecond(stored ?? createEmptyMinuteCounts(second), second);
     if (newest !== this.minute.newest) this.returnSpareRequests();
-    this.minute = this.pending.reduce<SlidingMinute>((minute, { second: at, by }) => addToSecondCount(minute, at, by), {
-      newest,
-      counts,
-    });
+    this.minute = this.pending.reduce<SlidingMinute>(
+      (minute, { second: at, by }) => addToCountOfSecond(minute, at, by),
+      {
+        newest,
+        counts,
+      },
+    );
   }
 
   private getCurrentSecond(): number {
@@ -238,7 +243,7 @@ export class QuotaKey {
     return {
       admitted,
       limit,
-      remaining: Math.max(0, limit - sumCounts(this.minute) + this.spare),
+      remaining: Math.max(0, limit - sumMinuteCounts(this.minute) + this.spare),
       resetAt: findSecondBelowLimit(this.minute, 0) ?? Math.floor(now),
       retryAfter: admitted ? 0 : Math.max(1, Math.ceil(next - now)),
     };
@@ -253,12 +258,12 @@ interface SlidingMinute {
   readonly counts: readonly number[];
 }
 
-export function createEmptyMinute(second: number): SlidingMinute {
+export function createEmptyMinuteCounts(second: number): SlidingMinute {
   return { newest: second, counts: Array.from({ length: BUCKET_COUNT }, () => 0) };
 }
 
 /** Returns the total of all buckets. */
-export function sumCounts(minute: SlidingMinute): number {
+export function sumMinuteCounts(minute: SlidingMinute): number {
   return minute.counts.reduce((sum, count) => sum + count, 0);
 }
 
@@ -267,10 +272,10 @@ export function sumCounts(minute: SlidingMinute): number {
  * because another process's clock may be ahead. A much earlier second means that the clock was set back: all counted
  * requests then count as admitted now, for at most a minute.
  */
-export function advanceMinute(minute: SlidingMinute, second: number): SlidingMinute {
+export function advanceMinuteToSecond(minute: SlidingMinute, second: number): SlidingMinute {
   const { newest } = minute;
   if (second <= newest && second > newest - BUCKET_COUNT) return minute;
-  if (second < newest) return addToSecondCount(createEmptyMinute(second), second, sumCounts(minute));
+  if (second < newest) return addToCountOfSecond(createEmptyMinuteCounts(second), second, sumMinuteCounts(minute));
   const counts = [...minute.counts];
   for (let emptied = Math.max(newest + 1, second - BUCKET_COUNT + 1); emptied <= second; emptied += 1) {
     counts[emptied % BUCKET_COUNT] = 0;
@@ -279,7 +284,7 @@ export function advanceMinute(minute: SlidingMinute, second: number): SlidingMin
 }
 
 /** Changes the count of `second`; does nothing if it is more than a minute ago. */
-export function addToSecondCount(minute: SlidingMinute, second: number, by: number): SlidingMinute {
+export function addToCountOfSecond(minute: SlidingMinute, second: number, by: number): SlidingMinute {
   if (second <= minute.newest - BUCKET_COUNT) return minute;
   // A second after the newest one occurs only if the clock was set back, when all counts are in the newest bucket.
   const bucket = Math.min(second, minute.newest) % BUCKET_COUNT;
@@ -290,7 +295,7 @@ export function addToSecondCount(minute: SlidingMinute, second: number, by: numb
  * Returns the epoch second from which at most `most` requests count if none is added; undefined if that is true now.
  */
 export function findSecondBelowLimit(minute: SlidingMinute, most: number): number | undefined {
-  let left = sumCounts(minute);
+  let left = sumMinuteCounts(minute);
   for (let second = minute.newest - BUCKET_COUNT + 1; second <= minute.newest && left > most; second += 1) {
     left -= minute.counts[((second % BUCKET_COUNT) + BUCKET_COUNT) % BUCKET_COUNT] ?? 0;
     if (left <= most) return second + BUCKET_COUNT;

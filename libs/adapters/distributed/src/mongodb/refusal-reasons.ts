@@ -30,7 +30,7 @@ export function findSystemErrorCode(error: unknown): string | undefined {
   for (let depth = 0; depth < MAX_INSPECTED_CAUSES; depth += 1) {
     const codes = causes.flatMap((cause) => (isSystemError(cause) ? cause.code : []));
     if (codes.length > 0) return codes[0];
-    causes = causes.flatMap(listCauses);
+    causes = causes.flatMap(listErrorCauses);
   }
   return undefined;
 }
@@ -52,7 +52,7 @@ function isFileError(error: unknown): boolean {
   return isSystemError(error) && 'path' in error && 'syscall' in error && error.syscall === 'open';
 }
 
-function listCauses(error: unknown): readonly unknown[] {
+function listErrorCauses(error: unknown): readonly unknown[] {
   if (!(error instanceof Error)) return [];
   const servers = error instanceof MongoServerSelectionError ? describeTopology(error).servers : new Map();
   return [error.cause, ...[...servers.values()].map((server) => server.error as unknown)];

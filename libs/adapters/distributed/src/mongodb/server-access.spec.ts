@@ -9,7 +9,7 @@ import {
   issueCertificate,
   noMetrics,
 } from '@tracking/testing';
-import { createHello, MongoStub, respondAsStandalone } from '../../test/mongodb/mongo-stub.ts';
+import { createHelloResponse, MongoStub, respondAsStandalone } from '../../test/mongodb/mongo-stub.ts';
 import { MongoConnection } from './mongo-connection.ts';
 import { checkServerAccess } from './server-access.ts';
 
@@ -25,7 +25,7 @@ const certificate = issueCertificate({ issuer: authority });
 
 describe('access to MongoDB', () => {
   let stub: MongoStub | undefined;
-  afterEach(() => stub?.close());
+  afterEach(() => stub?.closeMongoStub());
 
   /** Checks the access to a server with this connection string. Returns the error, if any. */
   async function check(url: string): Promise<unknown> {
@@ -36,7 +36,7 @@ describe('access to MongoDB', () => {
     } catch (error) {
       return error;
     } finally {
-      await connection.close();
+      await connection.closeConnection();
     }
   }
   const refusal = (reason: string | RegExp) => {
@@ -45,7 +45,7 @@ describe('access to MongoDB', () => {
   };
 
   it('is given to a member of a replica set', async () => {
-    stub = await MongoStub.start(() => undefined);
+    stub = await MongoStub.startMongoStub(() => undefined);
     expect(await check(stub.formatUrl())).toBeUndefined();
     expect(stub.listCommandsNamed('update')).toMatchObject([{ update: 'leases', $db: 'tracking' }]);
   });
@@ -54,28 +54,30 @@ describe('access to MongoDB', () => {
     ['a router of a sharded cluster', { msg: 'isdbgrid' }],
     ['a load balancer', { serviceId: 'x' }],
   ])('is given to %s', async (_title, fields) => {
-    stub = await MongoStub.start((command) => (isMongoHello(command) ? { ...createHello(), ...fields } : undefined));
+    stub = await MongoStub.startMongoStub((command) =>
+      isMongoHello(command) ? { ...createHelloResponse(), ...fields } : undefined,
+    );
     expect(await check(stub.formatUrl())).toBeUndefined();
   });
 
   it('is refused by a standalone server', async () => {
-    stub = await MongoStub.start(respondAsStandalone);
+    stub = await MongoStub.startMongoStub(respondAsStandalone);
     const reason = 'the server is standalone; a replica set is required, of at least one member';
     expect(await check(stub.formatUrl())).toEqual(refusal(reason));
   });
 
   it('is refused by a server that does not belong to the replica set of the connection string', async () => {
-    stub = await MongoStub.start(respondAsStandalone);
+    stub = await MongoStub.startMongoStub(respondAsStandalone);
     expect(await check(stub.formatUrl({ options: 'replicaSet=rs0' }))).toEqual(
       refusal(/^no host .* server is standalone$/),
     );
-    await stub.close();
-    stub = await MongoStub.start(() => undefined);
+    await stub.closeMongoStub();
+    stub = await MongoStub.startMongoStub(() => undefined);
     expect(await check(stub.formatUrl({ options: 'replicaSet=rs1' }))).toEqual(refusal(/^no host .* another name/));
   });
 
   it('is refused for a wrong password, and the password is not in the error', async () => {
-    stub = await MongoStub.start((command) => ('saslStart' in command ? AUTHENTICATION_FAILED : undefined));
+    stub = await MongoStub.startMongoStub((command) => ('saslStart' in command ? AUTHENTICATION_FAILED : undefined));
     const error = await check(stub.formatUrl({ credentials: 'someone:s3cret' }));
     expect(error).toEqual(refusal(/^the server refuses the user name or the password; authSource/));
     const { message, stack, cause } = error as Error;
@@ -84,13 +86,13 @@ describe('access to MongoDB', () => {
 
   it.each(['find', 'update'])('is refused to a user who may not %s', async (name) => {
     const errmsg = `not authorized on tracking to execute command { ${name}: "leases", $db: "tracking" }`;
-    stub = await MongoStub.start((command) => (name in command ? unauthorized(errmsg) : undefined));
+    stub = await MongoStub.startMongoStub((command) => (name in command ? unauthorized(errmsg) : undefined));
     const reason = 'the user lacks permissions on the database; grant the role readWrite';
     expect(await check(stub.formatUrl())).toEqual(refusal(reason));
   });
 
   it('is refused without a user, if the server requires one', async () => {
-    stub = await MongoStub.start((command) =>
+    stub = await MongoStub.startMongoStub((command) =>
       'find' in command ? unauthorized('Command find requires authentication') : undefined,
     );
     expect(await check(stub.formatUrl())).toEqual(refusal('the server requires a user name and a password'));
@@ -100,7 +102,7 @@ describe('access to MongoDB', () => {
     const folder = await createTempFolder();
     const caFile = join(folder.path, 'ca.pem');
     await writeFile(caFile, authority.cert);
-    stub = await MongoStub.start(() => undefined, certificate);
+    stub = await MongoStub.startMongoStub(() => undefined, certificate);
     const trusted = `tls=true&tlsCAFile=${encodeURIComponent(caFile)}`;
     expect(await check(stub.formatUrl({ options: trusted }))).toBeUndefined();
     expect(await check(stub.formatUrl({ options: 'tls=true' }))).toEqual(
@@ -109,8 +111,11 @@ describe('access to MongoDB', () => {
     expect(await check(stub.formatUrl({ options: `${trusted}x` }))).toEqual(
       refusal('a file that the connection string names cannot be read (ENOENT)'),
     );
-    await stub.close();
-    stub = await MongoStub.start(() => undefined, issueCertificate({ issuer: authority, names: ['db.example.com'] }));
+    await stub.closeMongoStub();
+    stub = await MongoStub.startMongoStub(
+      () => undefined,
+      issueCertificate({ issuer: authority, names: ['db.example.com'] }),
+    );
     expect(await check(stub.formatUrl({ options: trusted }))).toEqual(
       refusal(/not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)/),
     );
@@ -126,11 +131,11 @@ describe('access to MongoDB', () => {
 
   it('is not refused for long if the server accepts the user soon', async () => {
     let attempts = 0;
-    stub = await MongoStub.start((command) =>
+    stub = await MongoStub.startMongoStub((command) =>
       'find' in command && (attempts += 1) < 3 ? unauthorized('not authorized on tracking') : undefined,
     );
     const connection = new MongoConnection({ url: stub.formatUrl(), metrics: noMetrics });
     await checkServerAccess(connection);
-    await connection.close();
+    await connection.closeConnection();
   });
 });

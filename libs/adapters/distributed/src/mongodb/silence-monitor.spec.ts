@@ -22,7 +22,7 @@ describe('a monitor of silent servers', () => {
   /** Watches an operation that is never answered. Returns the outcome so far. */
   function watchForever(): { outcome: unknown } {
     const watched: { outcome: unknown } = { outcome: 'waiting' };
-    monitor.watch(NEVER).catch((error: unknown) => (watched.outcome = error));
+    monitor.watchCall(NEVER).catch((error: unknown) => (watched.outcome = error));
     return watched;
   }
   const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
@@ -35,7 +35,7 @@ describe('a monitor of silent servers', () => {
     await pass(400);
     expect(first.outcome).toBeInstanceOf(Unavailable);
     expect(second.outcome).toBeInstanceOf(Unavailable);
-    expect(() => monitor.throwIfSilent()).toThrow(Unavailable);
+    expect(() => monitor.throwIfServerIsSilent()).toThrow(Unavailable);
   });
 
   it('accepts operations again after a ping is answered', async () => {
@@ -43,8 +43,8 @@ describe('a monitor of silent servers', () => {
     await pass(3_000);
     answerPing();
     await pass(0);
-    expect(() => monitor.throwIfSilent()).not.toThrow();
-    await expect(monitor.watch(Promise.resolve(1))).resolves.toBe(1);
+    expect(() => monitor.throwIfServerIsSilent()).not.toThrow();
+    await expect(monitor.watchCall(Promise.resolve(1))).resolves.toBe(1);
   });
 
   it('lets an operation take any time while pings are answered', async () => {
@@ -112,17 +112,17 @@ describe('a monitor of silent servers', () => {
     monitor = new SilenceMonitor(() => new Promise<void>((resolve) => answers.push(resolve)));
     watchForever();
     await pass(2_700);
-    expect(() => monitor.throwIfSilent()).toThrow(Unavailable);
+    expect(() => monitor.throwIfServerIsSilent()).toThrow(Unavailable);
     answers[2]?.();
     await pass(0);
-    expect(() => monitor.throwIfSilent()).not.toThrow();
+    expect(() => monitor.throwIfServerIsSilent()).not.toThrow();
     expect(answers).toHaveLength(3);
   });
 
   it('does not count an earlier silence whose operations have failed by themselves', async () => {
     monitor = new SilenceMonitor(() => Promise.reject(new Error('connection refused')));
     const { promise, reject } = Promise.withResolvers<void>();
-    monitor.watch(promise).catch(() => undefined);
+    monitor.watchCall(promise).catch(() => undefined);
     await pass(1_500);
     reject(new Error('connection refused'));
     await pass(3_600_000);
@@ -134,7 +134,7 @@ describe('a monitor of silent servers', () => {
   });
 
   it('stops when no operation waits', async () => {
-    await monitor.watch(Promise.resolve());
+    await monitor.watchCall(Promise.resolve());
     await pass(10_000);
     expect(pings).toBe(0);
     expect(jest.getTimerCount()).toBe(0);

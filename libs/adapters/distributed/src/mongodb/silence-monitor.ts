@@ -10,7 +10,7 @@ const PING_TIMEOUT_MS = 1_500;
 const PING_INTERVAL_MS = 1_000;
 const CHECK_INTERVAL_MS = 100;
 /** Milliseconds that count between two checks, however late this process is. */
-const MAX_COUNTED_GAP_MS = 150;
+const MAX_COUNTED_CHECK_GAP_MS = 150;
 
 interface WaitingOperation {
   /** Monotonic time in milliseconds. */
@@ -47,12 +47,12 @@ export class SilenceMonitor {
   ) {}
 
   /** @throws Unavailable if the server is silent */
-  throwIfSilent(): void {
+  throwIfServerIsSilent(): void {
     if (this.isServerSilent) throw createSilenceError();
   }
 
   /** Settles like the operation, or rejects with `Unavailable` when the server becomes silent. */
-  watch<R>(operation: Promise<R>): Promise<R> {
+  watchCall<R>(operation: Promise<R>): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       const entry = { startedAt: performance.now(), fail: reject };
       this.waiting.add(entry);
@@ -109,7 +109,7 @@ export class SilenceMonitor {
     // After a delay, timers run before the process reads answers that have arrived meanwhile. Immediates run afterwards.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
-    this.silentMs += Math.min(performance.now() - Math.max(startedAt, this.answeredAt), MAX_COUNTED_GAP_MS);
+    this.silentMs += Math.min(performance.now() - Math.max(startedAt, this.answeredAt), MAX_COUNTED_CHECK_GAP_MS);
   }
 
   private reportSilence(): void {

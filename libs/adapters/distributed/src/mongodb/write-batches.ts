@@ -1,6 +1,6 @@
 import type { CollectionSpec, CollectionWrite, Document, Filter } from '@tracking/ports';
 import { BSON, type AnyBulkWriteOperation } from 'mongodb';
-import { type MongoDocument, toDocumentFilter, toGuardedFilter, toStoredDocument } from './mongo-filter.ts';
+import { type MongoDocument, toDocumentFilter, createFilterByIdAndGuard, toStoredDocument } from './mongo-filter.ts';
 
 /** Maximum size of a batch in bytes of BSON. A larger document is written alone. */
 const WRITE_BATCH_BYTES = 4 * 1_024 * 1_024;
@@ -17,14 +17,14 @@ function toBulkWrite<T extends Document>(spec: CollectionSpec, write: Collection
     return { write, guard: undefined, model: { insertOne: { document: toStoredDocument(write.document) } } };
   const { guard } = write;
   if (write.kind === 'delete')
-    return { write, guard, model: { deleteOne: { filter: toGuardedFilter(spec, write.id, guard) } } };
+    return { write, guard, model: { deleteOne: { filter: createFilterByIdAndGuard(spec, write.id, guard) } } };
   const filter = toDocumentFilter(spec, write.document, guard);
   const replacement = toStoredDocument(write.document);
   return { write, guard, model: { replaceOne: { filter, replacement, upsert: true } } };
 }
 
 /** Splits writes into rounds, so that writes to the same id are in different rounds, in order. */
-function splitIntoRounds<T extends Document>(writes: readonly CollectionWrite<T>[]): CollectionWrite<T>[][] {
+function splitWritesById<T extends Document>(writes: readonly CollectionWrite<T>[]): CollectionWrite<T>[][] {
   const made: CollectionWrite<T>[][] = [];
   const seen = new Map<string, number>();
   for (const write of writes) {
@@ -45,11 +45,11 @@ export function* splitIntoBatches<T extends Document>(
   writes: readonly CollectionWrite<T>[],
   maxCount: number,
 ): Generator<readonly BulkWrite<T>[]> {
-  for (const round of splitIntoRounds(writes)) {
+  for (const round of splitWritesById(writes)) {
     let batch: BulkWrite<T>[] = [];
     let batchBytes = 0;
     for (const write of round.map((one) => toBulkWrite(spec, one))) {
-      const bytes = calculateSize(write.model);
+      const bytes = calculateBsonSize(write.model);
       if (batch.length > 0 && (batch.length === maxCount || batchBytes + bytes > WRITE_BATCH_BYTES)) {
         yield batch;
         batch = [];
@@ -63,7 +63,7 @@ export function* splitIntoBatches<T extends Document>(
 }
 
 /** Returns the size in bytes of BSON; `Infinity` for a document that the driver cannot encode. */
-function calculateSize(model: object): number {
+function calculateBsonSize(model: object): number {
   try {
     return BSON.calculateObjectSize(model, { ignoreUndefined: true });
   } catch {

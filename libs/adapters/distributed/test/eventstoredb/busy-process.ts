@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { pauseFor } from '@tracking/resilience';
 import { eventually, createNewEvent } from '@tracking/testing';
-import { openStore, retryUntilAnswered } from './eventstoredb-subject.ts';
+import { openEventStoreDbEventStore, retryUntilAnswered } from './eventstoredb-subject.ts';
 
 /**
  * Appends, reads and follows under load until its input ends, in a separate process that ends on any uncaught error.
@@ -10,19 +10,19 @@ import { openStore, retryUntilAnswered } from './eventstoredb-subject.ts';
  */
 const STREAM_COUNT = 150;
 const [, , url = '', prefix = ''] = process.argv;
-const eventStore = openStore(url, { limits: { operationTimeoutMs: 1_500 } });
+const eventStore = openEventStoreDbEventStore(url, { limits: { operationTimeoutMs: 1_500 } });
 const stopController = new AbortController();
 void text(process.stdin).then(() => stopController.abort());
 
 const acknowledgedEvents = new Map<string, string[]>();
 /** The text fills the connection, so that writes must wait for capacity. */
-const eventPadding = 'x'.repeat(30_000);
+const eventPaddingText = 'x'.repeat(30_000);
 
 async function appendEvent(stream: string): Promise<void> {
   const own: string[] = [];
   acknowledgedEvents.set(stream, own);
   while (!stopController.signal.aborted) {
-    const event = createNewEvent({ ballast: eventPadding });
+    const event = createNewEvent({ ballast: eventPaddingText });
     await retryUntilAnswered(() => eventStore.append(stream, own.length === 0 ? 'no_stream' : own.length - 1, [event]));
     own.push(event.id);
     if (own.length % 5 === 0) await eventStore.read(stream, { from: own.length - 5 }).catch(() => undefined);
@@ -33,7 +33,7 @@ async function appendEvent(stream: string): Promise<void> {
 
 const followedEvents = new Map<string, string[]>();
 const stopWriting = new AbortController();
-const followTask = (async () => {
+const followLogTask = (async () => {
   for await (const { events } of eventStore.catchUp({ streamPrefixes: [prefix], signal: stopWriting.signal })) {
     for (const { stream, id } of events) followedEvents.set(stream, [...(followedEvents.get(stream) ?? []), id]);
   }
@@ -51,7 +51,7 @@ const hasFollowedAll = () => {
 // If the promise never resolves, the process prints the missing events below.
 await eventually(hasFollowedAll).catch(() => undefined);
 stopWriting.abort();
-await followTask;
+await followLogTask;
 const incompleteStreams: string[] = [];
 for (const [stream, own] of acknowledgedEvents) {
   const stored = (await retryUntilAnswered(() => eventStore.read(stream))).map(({ id }) => id);

@@ -26,19 +26,22 @@ const { EVENTSTOREDB_URL, EVENTSTOREDB_START } = process.env;
 /** Name of the tested engine, for test titles. */
 export const NODE_NAME = EVENTSTOREDB_URL === undefined ? 'EventStoreDB’s stand-in' : 'EventStoreDB';
 /** True if the tests can start and kill the node's process. */
-export const IS_KILLABLE = EVENTSTOREDB_URL === undefined || EVENTSTOREDB_START !== undefined;
+export const IS_NODE_KILLABLE = EVENTSTOREDB_URL === undefined || EVENTSTOREDB_START !== undefined;
 export const NOT_KILLABLE_REASON =
   'EVENTSTOREDB_START is not set: it must name the command that starts the node of EVENTSTOREDB_URL';
 /** True if the node can simulate failures that a real process cannot produce. */
 export const IS_STAND_IN = EVENTSTOREDB_URL === undefined;
 export const NO_STAND_IN_REASON = 'the test needs the fault switches of the stand-in';
 
-export function openStore(url: string, options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
+export function openEventStoreDbEventStore(
+  url: string,
+  options: Partial<EventStoreDbEventStoreOptions> = {},
+): EventStoreDbEventStore {
   return new EventStoreDbEventStore({ url, logger: silentLogger, metrics: noMetrics, ...options });
 }
 
 /** Creates the node of `EVENTSTOREDB_URL` as a process, or a stand-in, without starting it. */
-async function createNode(options: StandInOptions = {}): Promise<NodeProcess> {
+async function createTestNode(options: StandInOptions = {}): Promise<NodeProcess> {
   if (EVENTSTOREDB_URL === undefined) return EventStoreDbStandIn.create(options);
   if (EVENTSTOREDB_START === undefined) throw new Error(NOT_KILLABLE_REASON);
   const start = createNodeProcessSpec({ url: EVENTSTOREDB_URL, command: EVENTSTOREDB_START });
@@ -53,8 +56,8 @@ export class EventStoreDbFixture {
   private constructor(readonly node: NodeProcess) {}
 
   /** @param options options of the stand-in */
-  static async start(options: StandInOptions = {}): Promise<EventStoreDbFixture> {
-    return EventStoreDbFixture.startOnNode(await createNode(options));
+  static async startNodeFixture(options: StandInOptions = {}): Promise<EventStoreDbFixture> {
+    return EventStoreDbFixture.startOnNode(await createTestNode(options));
   }
 
   static async startOnNode(node: NodeProcess): Promise<EventStoreDbFixture> {
@@ -68,13 +71,13 @@ export class EventStoreDbFixture {
     throw new Error(NO_STAND_IN_REASON);
   }
 
-  open(options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
+  openEventStore(options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
     return this.openStoreAtUrl(this.node.url, options);
   }
 
   /** Opens a store with another connection string of the same node. */
   openStoreAtUrl(url: string, options: Partial<EventStoreDbEventStoreOptions> = {}): EventStoreDbEventStore {
-    const store = openStore(url, options);
+    const store = openEventStoreDbEventStore(url, options);
     this.opened.push(store);
     return store;
   }
@@ -89,7 +92,7 @@ export class EventStoreDbFixture {
     await Promise.all(this.opened.splice(0).map((store) => store.close()));
   }
 
-  async close(): Promise<void> {
+  async closeEventStore(): Promise<void> {
     await this.closeStores();
     await this.node.removeNode();
   }
@@ -129,7 +132,7 @@ export function createEventStoreDbSubject(
   };
 
   function reopenStore(): Promise<EventStoreDbEventStore> {
-    const store = openStore(url());
+    const store = openEventStoreDbEventStore(url());
     opened.push(store);
     return Promise.resolve(store);
   }
@@ -137,8 +140,8 @@ export function createEventStoreDbSubject(
   const subject = {
     url,
     async open() {
-      if (IS_KILLABLE) {
-        node = await createNode(standIn);
+      if (IS_NODE_KILLABLE) {
+        node = await createTestNode(standIn);
         await node.startNode();
       }
       return reopenStore();
@@ -152,7 +155,7 @@ export function createEventStoreDbSubject(
       await node?.removeNode();
     },
   };
-  if (!IS_KILLABLE) return subject;
+  if (!IS_NODE_KILLABLE) return subject;
   /** Kills the node; the test process keeps its open stores. */
   const crash = async () => {
     await node?.killNode();

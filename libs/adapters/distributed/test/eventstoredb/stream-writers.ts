@@ -11,7 +11,7 @@ const MARKER_STREAM_SUFFIX = 'marker';
  * called.
  * @param maxOutageMs maximum milliseconds without an expected change, such as an acknowledged append
  */
-export function startWriters(store: EventStore, prefix: string, maxOutageMs = 30_000) {
+export function startStreamWriters(store: EventStore, prefix: string, maxOutageMs = 30_000) {
   /** Ids of acknowledged events by stream. */
   const acknowledged = new Map<string, string[]>();
   const ended = new AbortController();
@@ -62,8 +62,8 @@ export function startWriters(store: EventStore, prefix: string, maxOutageMs = 30
   };
 }
 
-/** Appends the event at which {@link followUntilMarked} ends. */
-export async function appendMarker(store: EventStore, prefix: string): Promise<void> {
+/** Appends the event at which {@link followUntilMarkerEvent} ends. */
+export async function appendMarkerEvent(store: EventStore, prefix: string): Promise<void> {
   await retryUntilAnswered(() => store.append(`${prefix}${MARKER_STREAM_SUFFIX}`, 'no_stream', createNewEvents(1)));
 }
 
@@ -74,7 +74,7 @@ interface FollowOptions {
 }
 
 /** Follows streams until the marker event or the timeout, 60 seconds by default. Returns the events before the marker. */
-export async function followUntilMarked(
+export async function followUntilMarkerEvent(
   store: EventStore,
   prefix: string,
   { maxBatch = 500, timeoutMs = scaleTimeout(60_000), afterBatch = () => Promise.resolve() }: FollowOptions = {},

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** Minimum size in bytes of a request or response; smaller data is connection overhead. */
-const LARGE_BYTES = 4_096;
+const LARGE_MESSAGE_MIN_BYTES = 4_096;
 
 /**
  * Proxy between callers and a replica that simulates a killed or hung replica, or one that dies before its response.
@@ -79,7 +79,7 @@ export class FaultyProxy {
         else to.destroy();
       });
       from.on('data', (data: Buffer) => {
-        const isCut = from === replica && this.cutsLeft > 0 && data.length >= LARGE_BYTES;
+        const isCut = from === replica && this.cutsLeft > 0 && data.length >= LARGE_MESSAGE_MIN_BYTES;
         if (this.isHung) this.heldBack.push({ to, data });
         else if (!isCut) to.write(data);
         else {

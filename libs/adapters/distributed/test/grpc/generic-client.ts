@@ -53,7 +53,7 @@ export class GenericClient {
     return called.promise.finally(() => client.close());
   }
 
-  close(): void {
+  closeClient(): void {
     this.client.close();
   }
 

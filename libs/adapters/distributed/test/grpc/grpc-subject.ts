@@ -20,7 +20,7 @@ export interface ThingsOperations {
 }
 
 /** Starts a replica that serves these operations; all other operations return nothing. */
-export async function startServer(
+export async function startGrpcServer(
   things: Partial<Things>,
   options: Partial<GrpcServiceServerOptions> & { readonly address: string },
 ): Promise<GrpcServiceServer> {
@@ -40,7 +40,7 @@ export async function startServer(
   return server;
 }
 
-export function openChannel(address: string, options: Partial<GrpcServiceChannelOptions> = {}): GrpcServiceChannel {
+export function openGrpcChannel(address: string, options: Partial<GrpcServiceChannelOptions> = {}): GrpcServiceChannel {
   const services = { things: address };
   return new GrpcServiceChannel({ token: TEST_TOKEN, logger: silentLogger, metrics: noMetrics, ...options, services });
 }

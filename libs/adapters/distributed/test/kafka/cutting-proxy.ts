@@ -24,7 +24,7 @@ export class CuttingProxy {
     this.server = createServer((client) => this.relayData(client));
   }
 
-  async listen(): Promise<void> {
+  async listenOnFreePort(): Promise<void> {
     await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
   }
 
@@ -46,7 +46,7 @@ export class CuttingProxy {
     this.bytesBeforeCut = () => undefined;
   }
 
-  async close(): Promise<void> {
+  async closeProxy(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => this.server.close(resolve));
   }

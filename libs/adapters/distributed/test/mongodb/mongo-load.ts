@@ -12,9 +12,9 @@ interface LoadDocument {
   readonly entries?: readonly string[];
 }
 
-const INDEXES = [{ name: 'by_state', fields: ['state', 'id'] }];
+const STATE_INDEXES = [{ name: 'by_state', fields: ['state', 'id'] }];
 /** Milliseconds between two operations of a worker. */
-const WORK_INTERVAL_MS = 5;
+const WORKER_OPERATION_INTERVAL_MS = 5;
 /** Number of changes after which changes continue in another document. */
 const ENTRIES_PER_DOCUMENT = 200;
 
@@ -93,7 +93,7 @@ export class MongoLoad {
   }
 
   private openCollection(store: DocumentStore): Promise<Collection<LoadDocument>> {
-    return store.collection<LoadDocument>({ name: this.name, indexes: INDEXES });
+    return store.collection<LoadDocument>({ name: this.name, indexes: STATE_INDEXES });
   }
 
   private async runWorker(
@@ -106,7 +106,7 @@ export class MongoLoad {
     for (let step = 0; !this.ended.signal.aborted; step += 1) {
       await work(documents, step);
       this.progress.set(worker, step + 1);
-      await simulateDelay(WORK_INTERVAL_MS);
+      await simulateDelay(WORKER_OPERATION_INTERVAL_MS);
     }
   }
 

@@ -32,7 +32,7 @@ export class MongoStub {
   }
 
   /** @param tls certificate of the server. If absent, the server does not use TLS */
-  static async start(handle: CommandHandler, tls?: TestCertificate): Promise<MongoStub> {
+  static async startMongoStub(handle: CommandHandler, tls?: TestCertificate): Promise<MongoStub> {
     const server = tls === undefined ? createServer() : createTlsServer({ ...tls });
     const stub = new MongoStub(server, handle, tls);
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -53,7 +53,7 @@ export class MongoStub {
     return this.commands.filter((command) => readMongoCommandName(command) === name);
   }
 
-  async close(): Promise<void> {
+  async closeMongoStub(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => this.server.close(resolve));
   }
@@ -74,7 +74,13 @@ export class MongoStub {
   /** Responds as the only member of a replica set. Every write matches nothing, and every query finds nothing. */
   private respondAsPrimary(command: Readonly<Record<string, unknown>>): Reply {
     if (isMongoHello(command))
-      return { ...createHello(), setName: 'rs0', hosts: [this.address], primary: this.address, me: this.address };
+      return {
+        ...createHelloResponse(),
+        setName: 'rs0',
+        hosts: [this.address],
+        primary: this.address,
+        me: this.address,
+      };
     switch (readMongoCommandName(command)) {
       case 'find':
       case 'listIndexes':
@@ -96,10 +102,11 @@ export function createCursorReply(...documents: readonly object[]): Reply {
 }
 
 /** Responds to `hello` like a standalone server. */
-export const respondAsStandalone: CommandHandler = (command) => (isMongoHello(command) ? createHello() : undefined);
+export const respondAsStandalone: CommandHandler = (command) =>
+  isMongoHello(command) ? createHelloResponse() : undefined;
 
 /** Returns the response to `hello` of a primary without the fields of a replica set, as a standalone server gives it. */
-export function createHello(): Reply {
+export function createHelloResponse(): Reply {
   return {
     helloOk: true,
     isWritablePrimary: true,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { itIfSupported, noMetrics, replaceMongoDatabase, type TestedAdapter } from '@tracking/testing';
+import { testIfSupported, noMetrics, replaceMongoDatabase, type TestedAdapter } from '@tracking/testing';
 import { GridfsObjectStore } from '../../src/mongodb/gridfs-object-store.ts';
 import { MongoConnection } from '../../src/mongodb/mongo-connection.ts';
 import { MongoDocumentStore } from '../../src/mongodb/mongo-document-store.ts';
@@ -14,21 +14,21 @@ const CONNECTION_TIMEOUT_MS = 60_000;
 export function describeWithMongo(title: string, define: () => void): void {
   jest.setTimeout(CONNECTION_TIMEOUT_MS);
   if (MONGODB_URL !== undefined || ENGINES_DIR !== undefined) define();
-  else itIfSupported(false, 'neither MONGODB_URL nor ENGINES_DIR is set')(title, () => Promise.resolve());
+  else testIfSupported(false, 'neither MONGODB_URL nor ENGINES_DIR is set')(title, () => Promise.resolve());
 }
 
 /** Defines tests that need an engine that they can kill. */
 export function describeWithMongoEngine(title: string, define: (enginesDir: string) => void): void {
   jest.setTimeout(CONNECTION_TIMEOUT_MS);
   if (NOT_KILLABLE_REASON === undefined) define(ENGINES_DIR ?? '');
-  else itIfSupported(false, NOT_KILLABLE_REASON)(title, () => Promise.resolve());
+  else testIfSupported(false, NOT_KILLABLE_REASON)(title, () => Promise.resolve());
 }
 
 /** A port of the document store adapter under test. The store may change indexes, as in the set-up. */
 export function createMongoSubject<P extends { close(): Promise<void> }>(
   port: (store: MongoDocumentStore) => P,
 ): TestedAdapter<P> {
-  return createSubject(
+  return createMongoSubjectOfPort(
     (connection) => port(new MongoDocumentStore(connection, { canChangeIndexes: true })),
     (one) => one.close(),
   );
@@ -36,14 +36,14 @@ export function createMongoSubject<P extends { close(): Promise<void> }>(
 
 /** Connection and store that the ports use. */
 export function createConnectionSubject(): TestedAdapter<MongoConnection> {
-  return createSubject(
+  return createMongoSubjectOfPort(
     (connection) => connection,
     () => Promise.resolve(),
   );
 }
 
 export function createGridfsSubject(): TestedAdapter<GridfsObjectStore> {
-  return createSubject(
+  return createMongoSubjectOfPort(
     (connection) => new GridfsObjectStore(connection),
     () => Promise.resolve(),
   );
@@ -53,7 +53,7 @@ export function createGridfsSubject(): TestedAdapter<GridfsObjectStore> {
  * A port on its own database, of the server at `MONGODB_URL` or of an engine started from `ENGINES_DIR`. Each opened port
  * has its own connection, like a separate process.
  */
-function createSubject<P>(
+function createMongoSubjectOfPort<P>(
   open: (connection: MongoConnection) => P,
   close: (port: P) => Promise<void>,
 ): TestedAdapter<P> {
@@ -80,19 +80,19 @@ function createSubject<P>(
     async reopen() {
       const last = opened.pop();
       if (last !== undefined) await close(last.port);
-      await last?.connection.close();
+      await last?.connection.closeConnection();
       return reopenPort();
     },
     openSecond: reopenPort,
     async close() {
       for (const { port: one, connection } of opened.splice(0)) {
         await close(one);
-        await connection.close();
+        await connection.closeConnection();
       }
       if (MONGODB_URL !== undefined) {
         const connection = new MongoConnection({ url: url(), metrics: noMetrics });
         await connection.run((own) => own.dropDatabase());
-        await connection.close();
+        await connection.closeConnection();
       }
       await engine?.removeEngine();
     },
@@ -101,7 +101,7 @@ function createSubject<P>(
   /** Kills the engine, and simulates the end of the process: its open objects are no longer connected. */
   const crash = async () => {
     await engine?.killEngine();
-    await Promise.all(opened.map(({ connection }) => connection.close()));
+    await Promise.all(opened.map(({ connection }) => connection.closeConnection()));
     await engine?.startEngine();
     return reopenPort();
   };

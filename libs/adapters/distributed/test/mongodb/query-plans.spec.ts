@@ -25,7 +25,9 @@ it.each([
     expect.stringMatching(/^the test needs/),
   ],
 ])('plans %s can be read, or the reason is stated', async (_title, explained, reason) => {
-  const stub = await MongoStub.start((command) => ('explain' in command ? { ...explained, ok: 1 } : undefined));
+  const stub = await MongoStub.startMongoStub((command) =>
+    'explain' in command ? { ...explained, ok: 1 } : undefined,
+  );
   expect(await findNoQueryPlansReason(stub.formatUrl())).toEqual(reason);
-  await stub.close();
+  await stub.closeMongoStub();
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { itIfSupported, noMetrics } from '@tracking/testing';
+import { testIfSupported, noMetrics } from '@tracking/testing';
 import type { Document } from 'mongodb';
 import { MongoConnection } from '../../src/mongodb/mongo-connection.ts';
 import { MongoEngine, NOT_KILLABLE_REASON } from './mongo-engine.ts';
@@ -15,13 +15,13 @@ const NESTED_PLAN_KEYS = ['winningPlan', 'queryPlan', 'inputStage', 'inputStages
 
 /** Returns all stages of the winning plan. @param explained result of `explain` */
 export function listPlanStages(explained: Document): readonly PlanStage[] {
-  return listStages((explained['queryPlanner'] as Document | undefined)?.['winningPlan']);
+  return listPlanStagesRecursively((explained['queryPlanner'] as Document | undefined)?.['winningPlan']);
 }
 
-function listStages(plan: unknown): readonly PlanStage[] {
-  if (Array.isArray(plan)) return plan.flatMap(listStages);
+function listPlanStagesRecursively(plan: unknown): readonly PlanStage[] {
+  if (Array.isArray(plan)) return plan.flatMap(listPlanStagesRecursively);
   if (typeof plan !== 'object' || plan === null) return [];
-  const nested = NESTED_PLAN_KEYS.flatMap((key) => listStages((plan as Document)[key]));
+  const nested = NESTED_PLAN_KEYS.flatMap((key) => listPlanStagesRecursively((plan as Document)[key]));
   return 'stage' in plan ? [plan as PlanStage, ...nested] : nested;
 }
 
@@ -56,7 +56,7 @@ export async function findNoQueryPlansReason(url: string): Promise<string | unde
         : 'the test needs a server whose `explain` names the indexes in `queryPlanner.winningPlan`, as MongoDB does';
     });
   } finally {
-    await connection.close();
+    await connection.closeConnection();
   }
 }
 
@@ -68,5 +68,5 @@ export function describeWithQueryPlans(title: string, define: () => void): void 
 
 /** Defines a test that reads query plans. It is skipped, with the reason, if the server does not describe them. */
 export function itWithQueryPlans(title: string, test: () => Promise<void>): void {
-  itIfSupported(NO_QUERY_PLANS_REASON === undefined, String(NO_QUERY_PLANS_REASON))(title, test);
+  testIfSupported(NO_QUERY_PLANS_REASON === undefined, String(NO_QUERY_PLANS_REASON))(title, test);
 }

@@ -11,7 +11,7 @@ import { MongoLeases } from '../../src/mongodb/mongo-leases.ts';
  * a write was refused although the lease is held.
  */
 const [url = '', processName = '', leaseCount = ''] = process.argv.slice(2);
-const COUNT_INTERVAL_MS = 20;
+const LEASE_COUNT_INTERVAL_MS = 20;
 
 interface CountDocument extends Document {
   readonly epoch: number;
@@ -30,7 +30,7 @@ const leaseShares = new LeaseShares({
 const stopController = new AbortController();
 process.once('SIGTERM', () => stopController.abort(new Error('stopped')));
 
-async function countUnderLease(lease: Lease, ending: AbortSignal): Promise<void> {
+async function countWhileLeaseIsHeld(lease: Lease, ending: AbortSignal): Promise<void> {
   const counts = await documentStore.collection<CountDocument>({ name: 'counts', indexes: [] });
   await counts.insert({ id: lease.name, epoch: 0, count: 0 });
   const known = await counts.claim({ filter: { id: lease.name, epoch: { lte: lease.epoch } } }, { epoch: lease.epoch });
@@ -40,7 +40,7 @@ async function countUnderLease(lease: Lease, ending: AbortSignal): Promise<void>
     if (isStored) process.stdout.write(`counted ${lease.name} ${count + 1}\n`);
     else if (lease.isHeld()) process.stdout.write(`conflict ${lease.name}\n`);
     if (!isStored) return;
-    await pauseFor(COUNT_INTERVAL_MS, ending);
+    await pauseFor(LEASE_COUNT_INTERVAL_MS, ending);
   }
 }
 
@@ -50,10 +50,10 @@ async function holdLease(name: string): Promise<void> {
     try {
       const lease = await leaseShares.getGroup('work').acquire(name, signal);
       const ending = AbortSignal.any([signal, lease.lost, lease.handOverRequested]);
-      await countUnderLease(lease, ending).finally(() => lease.release());
+      await countWhileLeaseIsHeld(lease, ending).finally(() => lease.release());
     } catch {
       // The store was unavailable; the process tries again.
-      await pauseFor(COUNT_INTERVAL_MS, signal);
+      await pauseFor(LEASE_COUNT_INTERVAL_MS, signal);
     }
   }
 }
@@ -61,4 +61,4 @@ async function holdLease(name: string): Promise<void> {
 process.stdout.write('ready\n');
 await Promise.all(Array.from({ length: Number(leaseCount) }, (_, number) => holdLease(`work-${number}`)));
 await mongoLeases.close();
-await mongoConnection.close();
+await mongoConnection.closeConnection();

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createInflateRaw } from 'node:zlib';
 import { Parser } from 'htmlparser2';
 import { UnsupportedDocumentType } from '../refusals.ts';
-import { refuseOtherEncodings } from './text-judge.ts';
+import { refuseForeignXmlEncoding } from './text-judge.ts';
 
 /** A part of an archive, as its directory describes it. */
 export interface ArchivePart {
@@ -17,7 +17,7 @@ export interface ArchivePart {
   readonly method: number;
 }
 
-const LOCAL_HEADER = 0x04034b50;
+const ZIP_LOCAL_HEADER_SIGNATURE = 0x04034b50;
 const LOCAL_HEADER_BYTES = 30;
 /** Maximum size of all parts together that list relationships. */
 const MAX_RELATIONSHIPS_BYTES = 4 * 2 ** 20;
@@ -33,7 +33,7 @@ export async function checkArchiveParts(
   parts: readonly ArchivePart[],
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const lists = parts.filter(listsRelationships);
+  const lists = parts.filter(isRelationshipsPart);
   if (lists.reduce((sum, { inflatedBytes }) => sum + inflatedBytes, 0) > MAX_RELATIONSHIPS_BYTES)
     throw new UnsupportedDocumentType('the document has too many relationships');
   const archive = new SequentialReader(bytes);
@@ -41,21 +41,21 @@ export async function checkArchiveParts(
     for (const part of [...parts].sort((a, b) => a.offset - b.offset)) {
       await archive.skipTo(part.offset);
       const header = await archive.readBytes(LOCAL_HEADER_BYTES);
-      if (header.readUInt32LE(0) !== LOCAL_HEADER) throw damagedArchiveError();
+      if (header.readUInt32LE(0) !== ZIP_LOCAL_HEADER_SIGNATURE) throw damagedArchiveError();
       await archive.skipTo(archive.position + header.readUInt16LE(26) + header.readUInt16LE(28));
-      await checkArchivePart(part, archive);
+      await checkPartContent(part, archive);
     }
   } finally {
-    await archive.close();
+    await archive.closeReader();
   }
 }
 
-function listsRelationships({ name }: ArchivePart): boolean {
+function isRelationshipsPart({ name }: ArchivePart): boolean {
   return name.endsWith('.rels');
 }
 
-async function checkArchivePart(part: ArchivePart, archive: SequentialReader): Promise<void> {
-  const relationships = listsRelationships(part) ? new RelationshipReader() : undefined;
+async function checkPartContent(part: ArchivePart, archive: SequentialReader): Promise<void> {
+  const relationships = isRelationshipsPart(part) ? new RelationshipReader() : undefined;
   const end = archive.position + part.compressedBytes;
   let size = 0;
   const check = async (content: AsyncIterable<Uint8Array>) => {
@@ -69,7 +69,7 @@ async function checkArchivePart(part: ArchivePart, archive: SequentialReader): P
   else if (part.method === 8) await checkInflatedContent(archive.readBytesUntil(end), check);
   else throw damagedArchiveError();
   if (archive.position !== end || size !== part.inflatedBytes) throw damagedArchiveError();
-  relationships?.finish();
+  relationships?.finishReading();
 }
 
 async function checkInflatedContent(
@@ -126,7 +126,7 @@ class SequentialReader {
     }
   }
 
-  async close(): Promise<void> {
+  async closeReader(): Promise<void> {
     await this.iterator.return?.();
   }
 }
@@ -136,13 +136,13 @@ class RelationshipReader {
   private readonly parser = new Parser(
     {
       onopentag(_name, { Type = '', Target = '' }) {
-        if (!/\/hyperlink$/i.test(Type.trim()) && isRemote(Target))
+        if (!/\/hyperlink$/i.test(Type.trim()) && isRemoteTarget(Target))
           throw new UnsupportedDocumentType('the document loads a template or other content from another host');
       },
       onprocessinginstruction(name, text) {
         if (name.startsWith('!'))
           throw new UnsupportedDocumentType('the relationships have a document type declaration');
-        if (name === '?xml') refuseOtherEncodings(text);
+        if (name === '?xml') refuseForeignXmlEncoding(text);
       },
     },
     { xmlMode: true },
@@ -154,13 +154,13 @@ class RelationshipReader {
     this.parser.write(text);
   }
 
-  finish(): void {
+  finishReading(): void {
     this.parser.end();
   }
 }
 
 /** Returns true unless the target is a path in the archive, or a path on a drive of the reader's system. */
-function isRemote(target: string): boolean {
+function isRemoteTarget(target: string): boolean {
   // Windows removes white space anywhere in a URL, also in its scheme.
   const path = target.replaceAll(/\s/g, '').replace(/^file:(?:\/{0,3}(?=[a-z][:|])|\/{3}(?=\w))/i, '');
   return /^(?:[\\/]{2}|[a-z][a-z0-9+.-]+:)/i.test(path);

@@ -33,14 +33,14 @@ export class BinaryJudge {
  */
 function endsWithArchiveRecord(tail: Buffer): boolean {
   for (let at = tail.lastIndexOf(END_RECORD_SIGNATURE, undefined, 'latin1'); at >= 0;) {
-    if (isLastRecord(tail, at)) return true;
+    if (isLastEndRecord(tail, at)) return true;
     if (at === 0) return false;
     at = tail.lastIndexOf(END_RECORD_SIGNATURE, at - 1, 'latin1');
   }
   return false;
 }
 
-function isLastRecord(tail: Buffer, at: number): boolean {
+function isLastEndRecord(tail: Buffer, at: number): boolean {
   if (at + END_RECORD_BYTES > tail.length) return false;
   if (at + END_RECORD_BYTES + tail.readUInt16LE(at + 20) === tail.length) return true;
   const directory = at - tail.readUInt32LE(at + 12);

@@ -4,14 +4,14 @@ import { OUTLOOK_MESSAGE_MEDIA_TYPE, UnsupportedDocumentType } from '../refusals
 export const COMPOUND_SIGNATURE = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
 
 /** Bytes of a directory entry. Sectors have a multiple of it, so entries begin at multiples of it. */
-const ENTRY_BYTES = 128;
+const DIRECTORY_ENTRY_BYTES = 128;
 const MAX_NAME_BYTES = 64;
 const ROOT_ENTRY_TYPE = 5;
-const ENTRY_TYPES: readonly number[] = [1, 2, ROOT_ENTRY_TYPE];
+const DIRECTORY_ENTRY_TYPES: readonly number[] = [1, 2, ROOT_ENTRY_TYPE];
 /** Stream that every message has in its root ([MS-OXMSG], 2.4). */
 const MESSAGE_PROPERTIES_NAME = '__properties_version1.0';
 /** Class of Outlook messages, {00020D0B-0000-0000-C000-000000000046}, as stored. */
-const MESSAGE_CLASS = '0b0d020000000000c000000000000046';
+const OUTLOOK_MESSAGE_CLASS = '0b0d020000000000c000000000000046';
 /** Class of a file whose writer did not set one. */
 const NO_CLASS_ID = '0'.repeat(32);
 /** Names of the main streams of older Office files. A message in such a file does not make it a message. */
@@ -22,7 +22,7 @@ const OFFICE_STREAM_NAMES: readonly string[] = ['WordDocument', 'Workbook', 'Boo
  * entries as they pass, in memory for one entry.
  */
 export class CompoundJudge {
-  private readonly rest = Buffer.alloc(ENTRY_BYTES);
+  private readonly rest = Buffer.alloc(DIRECTORY_ENTRY_BYTES);
   private restBytes = 0;
   private position = 0;
   /** Offset of the root entry. */
@@ -32,26 +32,27 @@ export class CompoundJudge {
 
   /** @param head the first bytes, which are passed again with the rest */
   constructor(head: Buffer) {
-    const padded = Buffer.concat([head, Buffer.alloc(ENTRY_BYTES)]);
+    const padded = Buffer.concat([head, Buffer.alloc(DIRECTORY_ENTRY_BYTES)]);
     this.rootOffset = (padded.readUInt32LE(48) + 1) * 2 ** padded.readUInt16LE(30);
   }
 
   judgeBytes(bytes: Buffer): void {
     let at = 0;
     if (this.restBytes > 0) {
-      at = bytes.copy(this.rest, this.restBytes, 0, ENTRY_BYTES - this.restBytes);
+      at = bytes.copy(this.rest, this.restBytes, 0, DIRECTORY_ENTRY_BYTES - this.restBytes);
       this.restBytes += at;
-      if (this.restBytes < ENTRY_BYTES) return;
+      if (this.restBytes < DIRECTORY_ENTRY_BYTES) return;
       this.readEntry(this.rest, 0);
     }
-    for (; at + ENTRY_BYTES <= bytes.length; at += ENTRY_BYTES) this.readEntry(bytes, at);
+    for (; at + DIRECTORY_ENTRY_BYTES <= bytes.length; at += DIRECTORY_ENTRY_BYTES) this.readEntry(bytes, at);
     this.restBytes = bytes.copy(this.rest, 0, at);
   }
 
   /** @throws UnsupportedDocumentType */
   getType(): typeof OUTLOOK_MESSAGE_MEDIA_TYPE {
     const isUnclassified = this.rootClass === NO_CLASS_ID && !OFFICE_STREAM_NAMES.some((name) => this.found.has(name));
-    const isMessage = this.found.has(MESSAGE_PROPERTIES_NAME) && (this.rootClass === MESSAGE_CLASS || isUnclassified);
+    const isMessage =
+      this.found.has(MESSAGE_PROPERTIES_NAME) && (this.rootClass === OUTLOOK_MESSAGE_CLASS || isUnclassified);
     if (isMessage) return OUTLOOK_MESSAGE_MEDIA_TYPE;
     throw new UnsupportedDocumentType('the file is an older Office file, or damaged, and not a message of Outlook');
   }
@@ -59,12 +60,12 @@ export class CompoundJudge {
   private readEntry(bytes: Buffer, at: number): void {
     const nameBytes = bytes.readUInt16LE(at + 64);
     const type = bytes[at + 66] ?? 0;
-    if (nameBytes >= 2 && nameBytes <= MAX_NAME_BYTES && nameBytes % 2 === 0 && ENTRY_TYPES.includes(type)) {
+    if (nameBytes >= 2 && nameBytes <= MAX_NAME_BYTES && nameBytes % 2 === 0 && DIRECTORY_ENTRY_TYPES.includes(type)) {
       const name = bytes.toString('utf16le', at, at + nameBytes - 2);
       if (name === MESSAGE_PROPERTIES_NAME || OFFICE_STREAM_NAMES.includes(name)) this.found.add(name);
       if (type === ROOT_ENTRY_TYPE && this.position === this.rootOffset)
         this.rootClass = bytes.toString('hex', at + 80, at + 96);
     }
-    this.position += ENTRY_BYTES;
+    this.position += DIRECTORY_ENTRY_BYTES;
   }
 }

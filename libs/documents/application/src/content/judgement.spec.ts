@@ -8,7 +8,7 @@ import {
   docx,
   createCompoundFile,
   heic,
-  splitBytes,
+  splitIntoByteChunks,
   jpeg,
   pdf,
   png,
@@ -38,7 +38,7 @@ async function judged(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, 
     throw error;
   }
 }
-const judge = (content: Content, hint?: ContentHint) => judged(splitBytes(bytesOf(content)), hint);
+const judge = (content: Content, hint?: ContentHint) => judged(splitIntoByteChunks(bytesOf(content)), hint);
 const refusal = (why: string) => `The file is not accepted: ${why}.`;
 const utf16 = (text: string, mark: number[]) => Buffer.concat([Buffer.from(mark), Buffer.from(text, 'utf16le')]);
 
@@ -475,7 +475,7 @@ describe('type detection', () => {
     await fc.assert(
       fc.asyncProperty(places, async ([before, pieceBytes]) => {
         const bytes = Buffer.from(`${'é'.repeat(before)}${markup}${'y'.repeat(100)}`, 'latin1');
-        expect(await judged(splitBytes(bytes, pieceBytes))).toContain('the content contains HTML markup');
+        expect(await judged(splitIntoByteChunks(bytes, pieceBytes))).toContain('the content contains HTML markup');
       }),
       { numRuns: choosePropertyRounds(200) },
     );

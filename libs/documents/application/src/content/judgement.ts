@@ -4,7 +4,7 @@ import { DOCX_MEDIA_TYPE, type OfficeType, UnsupportedDocumentType, XLSX_MEDIA_T
 import type { ArchivePart } from './archive-parts.ts';
 import { ArchiveJudge, BinaryJudge } from './binary-judge.ts';
 import { COMPOUND_SIGNATURE, CompoundJudge } from './compound-judge.ts';
-import { type ContentHint, createTextJudge, PAGE_BEGINNING_PATTERN } from './text-judge.ts';
+import { type ContentHint, createTextTypeJudge, HTML_IN_BINARY_PATTERN } from './text-judge.ts';
 
 interface ContentJudge {
   judgeBytes(bytes: Buffer): void;
@@ -65,7 +65,7 @@ export class FileTypeJudge {
       case 'compound':
         return new CompoundJudge(head);
       case 'text':
-        return createTextJudge(head, this.hint);
+        return createTextTypeJudge(head, this.hint);
     }
   }
 }
@@ -73,7 +73,7 @@ export class FileTypeJudge {
 /** Number of first bytes used for the detection. Limits the data that the library can inflate. */
 export const DETECTION_BYTES = 16_384;
 /** Number of first bytes in which markup makes readers treat the file as a web page, whatever follows. */
-const SNIFFED_BYTES = 1_024;
+const BYTES_SNIFFED_FOR_MARKUP = 1_024;
 
 type BinaryType = Extract<DocumentContentType, 'application/pdf' | `image/${string}`>;
 
@@ -122,7 +122,7 @@ const PATTERN_SIGNATURES: readonly (readonly [RegExp, BinaryType])[] = [
 const PDF_BEGINNING_PATTERN = /%PDF-[12]\.\d/;
 const PDF_OBJECT = /\d[\0\t\n\f\r ]+\d+[\0\t\n\f\r ]+obj\b/;
 /** Beginnings of programs, scripts and other formats. A file that begins so is not a PDF, even if a PDF follows. */
-const REFUSED_BEGINNING_PATTERN =
+const REFUSED_FILE_BEGINNING_PATTERN =
   /^(?:MZ|\x7fELF|#!|%!|GIF8|Rar!|7z\xbc\xaf|\x1f\x8b|BZh|\xfd7zXZ|\xca\xfe\xba\xbe|[\xcf\xce]\xfa\xed\xfe|\0asm|\{\\rtf|RIFF|[^]{4}ftyp)/;
 
 /**
@@ -133,23 +133,23 @@ const REFUSED_BEGINNING_PATTERN =
  * @throws UnsupportedDocumentType
  */
 async function detectTypeFromBeginning(head: Buffer, before = ''): Promise<Beginning> {
-  const start = head.toString('latin1', 0, SNIFFED_BYTES);
+  const start = head.toString('latin1', 0, BYTES_SNIFFED_FOR_MARKUP);
   const magic = findSignature(start);
   if (magic === undefined) return detectPdfAfterOtherBytes(head, start);
   if (magic === 'compound') return { kind: 'compound' };
   const detected = await fileTypeFromBuffer(head).catch(() => undefined);
   if (magic === 'archive') return { kind: 'archive', contentType: toOfficeType(detected?.mime) };
-  const contentType = requireBinaryType(magic, detected?.mime);
-  if (PAGE_BEGINNING_PATTERN.test(before + start))
+  const contentType = checkBinaryType(magic, detected?.mime);
+  if (HTML_IN_BINARY_PATTERN.test(before + start))
     throw new UnsupportedDocumentType('the file begins with HTML markup');
   return { kind: 'binary', contentType };
 }
 
 /** @param mime type by the library, which knows more types that begin like an accepted one */
-function requireBinaryType(magic: BinaryType, mime: string | undefined): BinaryType {
+function checkBinaryType(magic: BinaryType, mime: string | undefined): BinaryType {
   // Accept a TIFF by its signature: the library reads its directory, which may lie beyond the first bytes.
   const contentType = mime === undefined && magic === 'image/tiff' ? magic : LIBRARY_TYPES[mime ?? ''];
-  if (contentType !== magic) throw new UnsupportedDocumentType(`the content is ${describeType(mime)}`);
+  if (contentType !== magic) throw new UnsupportedDocumentType(`the content is ${describeFileType(mime)}`);
   return contentType;
 }
 
@@ -167,7 +167,7 @@ function findSignature(start: string): BinaryType | 'archive' | 'compound' | und
  */
 async function detectPdfAfterOtherBytes(head: Buffer, start: string): Promise<Beginning> {
   const at = start.search(PDF_BEGINNING_PATTERN);
-  const isPdf = at > 0 && !REFUSED_BEGINNING_PATTERN.test(start) && PDF_OBJECT.test(head.toString('latin1', at));
+  const isPdf = at > 0 && !REFUSED_FILE_BEGINNING_PATTERN.test(start) && PDF_OBJECT.test(head.toString('latin1', at));
   return isPdf ? detectTypeFromBeginning(head.subarray(at), start) : { kind: 'text' };
 }
 
@@ -175,9 +175,9 @@ function toOfficeType(mime: string | undefined): OfficeType | undefined {
   if (mime === DOCX_MEDIA_TYPE || mime === XLSX_MEDIA_TYPE) return mime;
   // Keep the result open, because a later entry of the archive may decide.
   if (mime === undefined || mime === 'application/zip') return undefined;
-  throw new UnsupportedDocumentType(`the content is ${describeType(mime)}`);
+  throw new UnsupportedDocumentType(`the content is ${describeFileType(mime)}`);
 }
 
-function describeType(mime: string | undefined): string {
+function describeFileType(mime: string | undefined): string {
   return mime ?? 'damaged or of an unknown type';
 }

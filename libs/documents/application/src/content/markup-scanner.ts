@@ -5,7 +5,7 @@ import { UnsupportedDocumentType } from '../refusals.ts';
 /** Maximum number of characters of a section that the rules check, such as an instruction. */
 const MAX_SECTION_CHARS = 1_024;
 /** Number of characters before a chunk that are kept, so that a section can begin in one chunk and end in the next. */
-const KEPT_CHARS = 2 * MAX_SECTION_CHARS;
+const CHARS_KEPT_BEFORE_CHUNK = 2 * MAX_SECTION_CHARS;
 
 export function hasMarkup(found: string): UnsupportedDocumentType {
   return new UnsupportedDocumentType(`the content contains HTML markup: ${JSON.stringify(found.trim().slice(0, 40))}`);
@@ -25,7 +25,7 @@ abstract class MarkupScanner implements TokenizerCallbacks {
 
   /** @param text one character for each byte @throws UnsupportedDocumentType */
   scanText(text: string): void {
-    const kept = this.text.slice(-KEPT_CHARS);
+    const kept = this.text.slice(-CHARS_KEPT_BEFORE_CHUNK);
     this.start += this.text.length - kept.length;
     this.text = kept + text;
     this.tokenizer.write(text);

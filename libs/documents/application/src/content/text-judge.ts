@@ -15,11 +15,11 @@ export interface ContentHint {
 
 /** Control characters that no text has. */
 const BINARY_CHARACTERS = /[\0-\x08\x0b\x0e-\x1f]/;
-const LEADING_BLANKS = /^[\t\n\f\r ]*/;
+const LEADING_BLANKS_PATTERN = /^[\t\n\f\r ]*/;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 const XML_DECLARATION = /^<\?xml[\t\n\r ][^>]*\?>/;
 const XML_ELEMENT = /^<[a-z_\x80-\xff][^\s<>&/="']*[\t\n\r />]/i;
-const DECLARED_ENCODING = /[\t\n\r ]encoding[\t\n\r ]*=[\t\n\r ]*["']([^"']*)["']/;
+const DECLARED_XML_ENCODING_PATTERN = /[\t\n\r ]encoding[\t\n\r ]*=[\t\n\r ]*["']([^"']*)["']/;
 const ACCEPTED_ENCODINGS = ['utf-8', 'utf8', 'us-ascii', 'iso-8859-1', 'latin1', 'windows-1252'];
 
 /** Judges a text as it passes, in memory for one chunk. */
@@ -35,11 +35,11 @@ export interface StreamingTextJudge {
  * @param head the first bytes, which are passed again with the rest
  * @throws UnsupportedDocumentType
  */
-export function createTextJudge(head: Buffer, hint: ContentHint): StreamingTextJudge {
+export function createTextTypeJudge(head: Buffer, hint: ContentHint): StreamingTextJudge {
   const start = head.toString('latin1');
   if (start.startsWith('\xff\xfe')) return new Utf16Judge('utf-16le', hint);
   if (start.startsWith('\xfe\xff')) return new Utf16Judge('utf-16be', hint);
-  return isDeclared(hint, 'message/rfc822', 'eml') && beginsWithMailHeaders(start)
+  return isTextTypeDeclared(hint, 'message/rfc822', 'eml') && beginsWithMailHeaders(start)
     ? new MailJudge()
     : new TextJudge(head, hint);
 }
@@ -55,7 +55,7 @@ class Utf16Judge implements StreamingTextJudge {
 
   constructor(encoding: 'utf-16le' | 'utf-16be', hint: ContentHint) {
     this.decoder = new TextDecoder(encoding, { fatal: true });
-    this.contentType = selectPlainType(hint);
+    this.contentType = selectPlainTextType(hint);
   }
 
   judgeBytes(bytes: Buffer): void {
@@ -98,8 +98,9 @@ class MailJudge implements StreamingTextJudge {
 }
 
 /** Fields of which the beginning of an e-mail has one (RFC 5322, section 3.6, and RFC 2045, section 4). */
-const MAIL_FIELD = /^(?:from|date|received|return-path|message-id|mime-version|delivered-to|subject|to):/im;
-const HEADER_LINE = /^[\x21-\x39\x3b-\x7e]+[\t ]*:|^[\t ]/;
+const MAIL_HEADER_FIELD_PATTERN =
+  /^(?:from|date|received|return-path|message-id|mime-version|delivered-to|subject|to):/im;
+const MAIL_HEADER_LINE_PATTERN = /^[\x21-\x39\x3b-\x7e]+[\t ]*:|^[\t ]/;
 
 /** Returns true if a text begins with the header of an e-mail, in which no markup makes readers treat it as a page. */
 function beginsWithMailHeaders(start: string): boolean {
@@ -108,8 +109,9 @@ function beginsWithMailHeaders(start: string): boolean {
   const header = end < 0 ? text : text.slice(0, end);
   // If the header is longer than the first bytes, its last line may be incomplete.
   const lines = header.split(/\r?\n/).slice(0, end < 0 ? -1 : undefined);
-  const isHeader = lines.length > 0 && !/^[\t ]/.test(lines[0] ?? '') && lines.every((line) => HEADER_LINE.test(line));
-  return isHeader && MAIL_FIELD.test(header) && !PAGE_BEGINNING_PATTERN.test(header);
+  const isHeader =
+    lines.length > 0 && !/^[\t ]/.test(lines[0] ?? '') && lines.every((line) => MAIL_HEADER_LINE_PATTERN.test(line));
+  return isHeader && MAIL_HEADER_FIELD_PATTERN.test(header) && !HTML_IN_BINARY_PATTERN.test(header);
 }
 
 const UNRECOGNIZED_TYPE_MESSAGE = 'the file is neither of an accepted type nor text';
@@ -129,13 +131,13 @@ class TextJudge implements StreamingTextJudge {
    */
   constructor(head: Buffer, hint: ContentHint) {
     const start = head.toString('latin1');
-    refuseOtherBeginnings(start);
+    refuseForeignTextBeginning(start);
     const opening = start
       .slice(start.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0)
-      .replace(LEADING_BLANKS, '');
+      .replace(LEADING_BLANKS_PATTERN, '');
     const isMarkup = /^<[a-z_:!?/\x80-\xff]/i.test(opening);
     if (isMarkup) refuseUnlessXml(opening);
-    this.contentType = isMarkup ? 'application/xml' : selectPlainType(hint);
+    this.contentType = isMarkup ? 'application/xml' : selectPlainTextType(hint);
     this.markup = isMarkup ? new XmlScanner() : new PageScanner();
   }
 
@@ -156,7 +158,7 @@ class TextJudge implements StreamingTextJudge {
   }
 }
 
-function refuseOtherBeginnings(start: string): void {
+function refuseForeignTextBeginning(start: string): void {
   if (start.startsWith('#!') || start.startsWith('%!'))
     throw new UnsupportedDocumentType('the content is a script or a PostScript program');
   if (start.startsWith('{\\rtf')) throw new UnsupportedDocumentType('the content is application/rtf');
@@ -165,25 +167,25 @@ function refuseOtherBeginnings(start: string): void {
 function refuseUnlessXml(opening: string): void {
   const declaration = XML_DECLARATION.exec(opening)?.[0];
   if (declaration !== undefined) {
-    return refuseOtherEncodings(declaration);
+    return refuseForeignXmlEncoding(declaration);
   }
   if (HTML_BEGINNING_PATTERN.test(opening) || !XML_ELEMENT.test(opening))
     throw new UnsupportedDocumentType('the file begins with HTML markup');
 }
 
 /** @param declaration the XML declaration, `<?xml …?>` @throws UnsupportedDocumentType */
-export function refuseOtherEncodings(declaration: string): void {
-  const encoding = DECLARED_ENCODING.exec(declaration)?.[1]?.toLowerCase() ?? 'utf-8';
+export function refuseForeignXmlEncoding(declaration: string): void {
+  const encoding = DECLARED_XML_ENCODING_PATTERN.exec(declaration)?.[1]?.toLowerCase() ?? 'utf-8';
   if (!ACCEPTED_ENCODINGS.includes(encoding)) throw new UnsupportedDocumentType('XML must be UTF-8 or Latin-1');
 }
 
 /** Returns the type of a text that is neither XML nor an e-mail. */
-function selectPlainType(hint: ContentHint): TextType {
-  return isDeclared(hint, 'text/csv', 'csv') ? 'text/csv' : 'text/plain';
+function selectPlainTextType(hint: ContentHint): TextType {
+  return isTextTypeDeclared(hint, 'text/csv', 'csv') ? 'text/csv' : 'text/plain';
 }
 
 /** Returns true if the type is declared, or if the name has its extension and no other type of text is declared. */
-function isDeclared({ contentType, fileName }: ContentHint, type: TextType, extension: string): boolean {
+function isTextTypeDeclared({ contentType, fileName }: ContentHint, type: TextType, extension: string): boolean {
   const declared = contentType?.split(';')[0]?.trim().toLowerCase();
   if (declared === type) return true;
   return declared !== 'text/plain' && (fileName ?? '').toLowerCase().endsWith(`.${extension}`);
@@ -195,7 +197,7 @@ const TAG_END_CHARACTERS = '[\\t\\n\\f\\r />]';
  * Matches the beginning of HTML in otherwise binary content. Closing tags are excluded: PDF has names after a slash, as
  * in `<</Title`.
  */
-export const PAGE_BEGINNING_PATTERN = new RegExp(
+export const HTML_IN_BINARY_PATTERN = new RegExp(
   `<(?:!doctype[\\t\\n\\f\\r ]|(?:html|head|body|script|iframe|svg)${TAG_END_CHARACTERS})`,
   'i',
 );

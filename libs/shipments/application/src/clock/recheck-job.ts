@@ -15,7 +15,7 @@ import { DutyCycle, type DutyCycleOptions, LeaderElectedJob, monotonicMs, retry 
 import type { ReadModelsReached } from '../publisher/publishing.ts';
 import type { ShipmentsService } from '../shipments.ts';
 import type { Recheck, RecheckProgress, RecheckStore, UpgradeRecheck, UnsettledShipments } from './rechecks.ts';
-import { createCheckCommand } from './rule-clock.ts';
+import { createRuleCheckCommand } from './rule-clock.ts';
 
 /** Milliseconds between two searches for requested re-checks. */
 const POLL_INTERVAL_MS = 1_000;
@@ -193,7 +193,7 @@ export class RecheckJob {
    */
   private async checkShipment(shipment: UnsettledShipment, signal: AbortSignal): Promise<boolean> {
     const { shipments, clock, logger, patienceMs = RETRY_TIMEOUT_MS } = this.parts;
-    const command = createCheckCommand(shipment, clock().toISOString(), RECHECK_ACTOR);
+    const command = createRuleCheckCommand(shipment, clock().toISOString(), RECHECK_ACTOR);
     try {
       const { answer } = await retry(() => shipments.checkRules(command), {
         signal,

@@ -3,7 +3,7 @@ import type { EventStore, StoredEvent } from '@tracking/ports';
 import { toStreamName } from '@tracking/shipments-domain';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
 import { createMilestone, createUpsert } from '../../test/builders.ts';
-import { InterceptedStore, TestEngine, createReplica } from '../../test/engine.ts';
+import { InterceptedStore, TestEngine, createShipmentsReplica } from '../../test/engine.ts';
 import { StoredDeadlines } from '../../test/stored-deadlines.ts';
 import { RuleClock } from './rule-clock.ts';
 
@@ -18,19 +18,19 @@ describe('the clock over the embedded engines', () => {
   let now: number;
   let elapsed: number;
   beforeEach(async () => {
-    engine = await TestEngine.open();
+    engine = await TestEngine.openTestEngine();
     deadlines = new StoredDeadlines(() => engine.store);
     now = NOON - 24 * HOUR_MS;
     elapsed = 0;
   });
-  afterEach(() => engine.close());
+  afterEach(() => engine.closeTestEngine());
 
   const at = () => new Date(now).toISOString();
 
   /** Creates a shipment whose departure is overdue this many milliseconds after noon. */
   async function create(ms = 0): Promise<string> {
     const etd = new Date(NOON - 12 * HOUR_MS + ms).toISOString();
-    const { answer } = await createReplica(engine.store).upsertShipment(
+    const { answer } = await createShipmentsReplica(engine.store).upsertShipment(
       createUpsert({ house_bill: 'HB-1', mode: 'ocean', etd }, { at: at() }),
     );
     deadlines.ids.push(answer.shipment.id);
@@ -40,7 +40,7 @@ describe('the clock over the embedded engines', () => {
   /** Creates a replica with its own cache and clock. Returns a function that runs one round of its clock. */
   function sweeper(store: EventStore = engine.store): () => Promise<void> {
     const clock = new RuleClock({
-      shipments: createReplica(store),
+      shipments: createShipmentsReplica(store),
       workList: deadlines,
       leases: new InProcessLeases(1),
       clock: () => new Date(now),
@@ -62,7 +62,7 @@ describe('the clock over the embedded engines', () => {
     return [...new Set(each)];
   };
   const openNow = async (id: string) => {
-    const { answer } = await createReplica(engine.store).checkRules({
+    const { answer } = await createShipmentsReplica(engine.store).checkRules({
       ...createMilestone(id),
       ...{ type: 'CheckRules', id: crypto.randomUUID(), at: at() },
     });
@@ -161,7 +161,7 @@ describe('the clock over the embedded engines', () => {
     expect(await eventsOf(id)).toEqual(after);
     // A milestone resolved the exception in the meantime. Nothing opens it again, although the stale list still
     // contains the shipment.
-    await createReplica(engine.store).recordMilestone(
+    await createShipmentsReplica(engine.store).recordMilestone(
       createMilestone(id, { code: 'vessel_departed', occurred_at: at() }, { at: at() }),
     );
     elapsed += 600_000;
@@ -182,7 +182,7 @@ describe('the clock over the embedded engines', () => {
     for (; now < NOON + 4 * HOUR_MS; now += 10 * 60_000) await sweep();
     expect(await timesOpened([early, later])).toEqual([1]);
     expect(await eventsOf(early, 'exception.resolved.v2')).toEqual([]);
-    await createReplica(engine.store).recordMilestone(
+    await createShipmentsReplica(engine.store).recordMilestone(
       createMilestone(early, { code: 'vessel_departed', occurred_at: at() }, { at: at() }),
     );
     expect(await eventsOf(early, 'exception.resolved.v2')).toHaveLength(1);

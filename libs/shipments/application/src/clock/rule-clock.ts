@@ -108,7 +108,7 @@ export class RuleClock {
    */
   private async checkShipment(shipment: DueShipment): Promise<void> {
     const { shipments, clock } = this.parts;
-    const command = createCheckCommand(shipment, clock().toISOString(), RULE_CLOCK_ACTOR);
+    const command = createRuleCheckCommand(shipment, clock().toISOString(), RULE_CLOCK_ACTOR);
     try {
       const { answer } = await shipments.checkRules(command);
       this.ruleClockMetrics.countCheck(answer.outcome);
@@ -124,7 +124,7 @@ export class RuleClock {
     this.recent.recordCheck(shipment);
   }
 
-  private logFailure(command: ReturnType<typeof createCheckCommand>, error: unknown): void {
+  private logFailure(command: ReturnType<typeof createRuleCheckCommand>, error: unknown): void {
     const fields = { ...toOriginLogFields(command), shipment_id: command.shipment_id, error: String(error) };
     this.parts.logger.error(fields, 'the rules of a shipment could not be checked; the check will be retried');
   }
@@ -147,7 +147,7 @@ export interface DueShipmentList {
 }
 
 /** Returns a command that checks a shipment's rules without a request from a client. */
-export function createCheckCommand(
+export function createRuleCheckCommand(
   shipment: Scope & { readonly id: string },
   at: Timestamp,
   actor: Actor,

@@ -5,7 +5,7 @@ import {
   containsWholeException,
   toPublicEventId,
   findHistoryNote,
-  toRoundedHours,
+  convertMsToRoundedHours,
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import type { PageEnd, ReadPage, UnnamedHistoryEntry } from './shipment-reads.ts';
@@ -52,7 +52,7 @@ export function toEtaChange(stored: StoredEvent): EtaChange | undefined {
     eta,
     eta_precision: byDay?.precision ?? 'time',
     previous_eta,
-    slip_hours: byDay === undefined ? computeSlipHours(previous_eta, eta) : byDay.slip_hours,
+    slip_hours: byDay === undefined ? computeEtaSlipHours(previous_eta, eta) : byDay.slip_hours,
     reported_at,
     source,
     milestone_id,
@@ -62,9 +62,9 @@ export function toEtaChange(stored: StoredEvent): EtaChange | undefined {
 
 const CLIENT_ETA_ORIGIN: EtaOrigin = { source: 'client', milestone_id: null, reason_code: null };
 
-function computeSlipHours(from: string | null, to: string | null): number | null {
+function computeEtaSlipHours(from: string | null, to: string | null): number | null {
   if (from === null || to === null) return null;
-  return toRoundedHours(Date.parse(to) - Date.parse(from));
+  return convertMsToRoundedHours(Date.parse(to) - Date.parse(from));
 }
 
 /** Maximum number of events per read. An event has up to 1 MB. */

@@ -14,7 +14,7 @@ import {
   type ContainerMatch,
   type DecideContext,
   type DocumentState,
-  findExpiry,
+  findUploadExpiryTime,
   explainShipment,
   findMilestone,
   fold,
@@ -28,7 +28,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { RuleSettingsReader } from '../decide-batch.ts';
 import {
-  countLastingCharacters,
+  countCharactersKeptByEvent,
   type LoadedShipment,
   readShipment,
   estimateBytes,
@@ -167,7 +167,9 @@ export class ShipmentStreamReads implements ShipmentReads {
     if (shipmentId === undefined) return undefined;
     const stream = toStreamName(shipmentId);
     const [first] = await eventStore.read(stream, { from: 0, to: 0 });
-    return isCreatedInScope(first, request) ? readStreamPageBackwards(eventStore, stream, request, itemOf) : undefined;
+    return isShipmentCreatedInScope(first, request)
+      ? readStreamPageBackwards(eventStore, stream, request, itemOf)
+      : undefined;
   }
 }
 
@@ -176,7 +178,7 @@ export class ShipmentStreamReads implements ShipmentReads {
  * bytes received so far.
  */
 function listNeededObjects({ document, object_id, received }: DocumentState, now: Timestamp): readonly string[] {
-  const until = findExpiry(document);
+  const until = findUploadExpiryTime(document);
   if (until !== undefined) return received === null || until <= now ? [] : [received.id];
   return isDocumentPresent(document) && object_id !== null ? [object_id] : [];
 }
@@ -220,7 +222,7 @@ class PastShipments {
     let past: PastShipment = this.kept.get(key) ?? EMPTY_PAST_SHIPMENT;
     if (!past.isOver) {
       for await (const events of readEventsInSlices(this.store, stream, { from: past.events })) {
-        if (past.events === 0 && !isCreatedInScope(events[0], { workspace_id, environment })) return undefined;
+        if (past.events === 0 && !isShipmentCreatedInScope(events[0], { workspace_id, environment })) return undefined;
         past = foldEventsUntil(past, events, at);
         if (past.isOver) break;
       }
@@ -241,12 +243,12 @@ function foldEventsUntil(
   return {
     state: fold(recorded.map(toShipmentEvent), state),
     events: before + recorded.length,
-    characters: recorded.reduce((sum, event) => sum + countLastingCharacters(event), characters),
+    characters: recorded.reduce((sum, event) => sum + countCharactersKeptByEvent(event), characters),
     isOver: later !== -1,
   };
 }
 
-function isCreatedInScope(first: StoredEvent | undefined, scope: Scope): boolean {
+function isShipmentCreatedInScope(first: StoredEvent | undefined, scope: Scope): boolean {
   const event = first && toShipmentEvent(first);
   return event?.type === 'shipment.created.v1' && isInScope(event.data, scope);
 }
@@ -254,9 +256,13 @@ function isCreatedInScope(first: StoredEvent | undefined, scope: Scope): boolean
 /** Returns a page of a shipment's milestones at a past time. */
 function createMilestonePage({ timeline }: ShipmentState, query: ListMilestonesAt): ReadPage<Milestone> {
   const { limit, after } = query;
-  const listed = timeline.map(({ milestone }) => milestone).filter((milestone) => matchesListQuery(milestone, query));
+  const listed = timeline
+    .map(({ milestone }) => milestone)
+    .filter((milestone) => matchesMilestoneQuery(milestone, query));
   const start =
-    after === undefined ? 0 : listed.findIndex((milestone) => compareMilestones(milestone, parseSortKey(after)) > 0);
+    after === undefined
+      ? 0
+      : listed.findIndex((milestone) => compareMilestones(milestone, parseMilestoneSortKey(after)) > 0);
   const items = start === -1 ? [] : listed.slice(start, start + limit);
   const last = items.at(-1);
   const hasMore = last !== undefined && start + limit < listed.length;
@@ -264,7 +270,7 @@ function createMilestonePage({ timeline }: ShipmentState, query: ListMilestonesA
 }
 
 type SortKey = Pick<Milestone, 'occurred_at' | 'sequence' | 'recorded_at' | 'id'>;
-function parseSortKey([occurred_at, sequence, recorded_at, id]: readonly (string | number)[]): SortKey {
+function parseMilestoneSortKey([occurred_at, sequence, recorded_at, id]: readonly (string | number)[]): SortKey {
   return {
     occurred_at: String(occurred_at),
     sequence: Number(sequence),
@@ -273,7 +279,7 @@ function parseSortKey([occurred_at, sequence, recorded_at, id]: readonly (string
   };
 }
 
-function matchesListQuery(milestone: Milestone, query: ListMilestonesAt): boolean {
+function matchesMilestoneQuery(milestone: Milestone, query: ListMilestonesAt): boolean {
   const { classifiers, container_number, include_superseded, include_retracted } = query;
   return (
     classifiers.includes(milestone.classifier) &&

@@ -16,7 +16,7 @@ import {
   createMilestone,
   createMilestones,
   createException,
-  createPatch,
+  createPatchCommand,
   receiveUpload,
   createReopening,
   requestUpload,
@@ -25,17 +25,17 @@ import {
   SAMPLE_SCOPE,
   createUpsert,
 } from '../../test/builders.ts';
-import { TestEngine, createReplica } from '../../test/engine.ts';
+import { TestEngine, createShipmentsReplica } from '../../test/engine.ts';
 import type { ShipmentsService } from '../shipments.ts';
 import type { ReadHistory, ReadPage } from './shipment-reads.ts';
 
 let engine: TestEngine;
 let shipments: ShipmentsService;
 beforeEach(async () => {
-  engine = await TestEngine.open();
-  shipments = createReplica(engine.store);
+  engine = await TestEngine.openTestEngine();
+  shipments = createShipmentsReplica(engine.store);
 });
-afterEach(() => engine.close());
+afterEach(() => engine.closeTestEngine());
 
 const at = (minute: number) => new Date(Date.UTC(2026, 2, 1, 12, minute)).toISOString();
 
@@ -88,7 +88,7 @@ async function eventful(): Promise<string> {
   await shipments.retractMilestone({ ...createRetraction(id, second), at: at(5) });
   await shipments.cancelShipment({ ...createCancellation(id), at: at(6) });
   await shipments.reopenShipment({ ...createReopening(id), at: at(7) });
-  await shipments.patchShipment({ ...createPatch(id, { eta: at(300) }), at: at(8) });
+  await shipments.patchShipment({ ...createPatchCommand(id, { eta: at(300) }), at: at(8) });
   return id;
 }
 
@@ -125,7 +125,7 @@ describe('the past', () => {
   it('is folded once for any number of pages', async () => {
     const id = await eventful();
     const { store, read } = countingReads(engine.store);
-    const reader = createReplica(store);
+    const reader = createShipmentsReplica(store);
     const first = { ...SAMPLE_SCOPE, shipment_id: id, limit: 1, classifiers: ['actual'] } as const;
     const everything = { include_superseded: true, include_retracted: true };
     const pageAt = async (minute: number, of: Partial<Scope> = {}) => {
@@ -165,12 +165,12 @@ describe('a milestone', () => {
     const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
     const shipment_id = answer.shipment.id;
     const recorded = (await shipments.recordMilestone(createMilestone(shipment_id))).answer;
-    const other = createReplica(engine.store);
+    const other = createShipmentsReplica(engine.store);
     const request = { ...SAMPLE_SCOPE, shipment_id, milestone_id: recorded.milestone.id };
     const found = { milestone: recorded.milestone, shipment_version: recorded.shipment_version };
     for (const each of [shipments, other]) expect(await each.getMilestone(request)).toEqual(found);
     const retracted = await shipments.retractMilestone(createRetraction(shipment_id, recorded.milestone.id));
-    for (const each of [shipments, other, createReplica(engine.store)]) {
+    for (const each of [shipments, other, createShipmentsReplica(engine.store)]) {
       expect((await each.getMilestone(request))?.milestone).toEqual(retracted.answer.milestone);
     }
   });
@@ -196,7 +196,7 @@ describe('an exception', () => {
     const { id } = answer.shipment;
     const opened = await shipments.openException(createException(id));
     const exception_id = opened.answer.exception.id;
-    const [other, restarted] = [createReplica(engine.store), createReplica(engine.store)];
+    const [other, restarted] = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
     const found = { exception: opened.answer.exception, shipment_version: opened.answer.shipment_version };
     for (const each of [shipments, other])
       expect(await each.getException({ ...SAMPLE_SCOPE, exception_id })).toEqual(found);
@@ -283,7 +283,7 @@ describe('the history', () => {
     const { id } = answer.shipment;
     await record(createMilestones(id, 300));
     const counting = countingReads(engine.store);
-    const other = createReplica(counting.store);
+    const other = createShipmentsReplica(counting.store);
     const page = await other.listHistory({ ...SAMPLE_SCOPE, shipment_id: id, limit: 50 });
     expect(page?.items).toHaveLength(50);
     expect(counting.read()).toBeLessThan(150);
@@ -307,7 +307,7 @@ describe('the history', () => {
         })),
     };
     const counting = countingReads(Object.assign(Object.create(engine.store) as EventStore, long));
-    const other = createReplica(counting.store);
+    const other = createShipmentsReplica(counting.store);
     const [first, ...others] = await pagesOf<EtaChange>((request) => other.listEtaHistory(request), id, 10);
     expect(first?.items).toEqual([]);
     expect(others.flatMap(({ items }) => items)).toMatchObject([{ eta: at(0), source: 'client' }]);

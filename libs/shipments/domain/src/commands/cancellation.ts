@@ -4,7 +4,7 @@ import type { ShipmentCancelled, ShipmentReopened } from '../events/shipment-eve
 import { STATUS_RANKS } from '../milestone-summary.ts';
 import type { ShipmentState } from '../state.ts';
 import { type CommandContext, type CommandHandler, type DecideContext, type Decision } from './command.ts';
-import { addDerivedEvents } from '../exceptions/reconcile.ts';
+import { addEventsOfDerivedChanges } from '../exceptions/reconcile.ts';
 
 /** Cancels a shipment, regardless of its milestones. A delivered shipment cannot be cancelled. */
 export interface CancelShipment extends CommandContext {
@@ -14,12 +14,12 @@ export interface CancelShipment extends CommandContext {
 
 /** Also cancels a shipment that a milestone has cancelled, so that it stays cancelled if the milestone is retracted. */
 export const cancelShipmentHandler: CancellationHandler<CancelShipment> = {
-  decide({ at }, state, context) {
+  decideOnExistingShipment({ at }, state, context) {
     const { status, version } = state.record;
     if (status !== 'cancelled' && STATUS_RANKS[status] >= STATUS_RANKS.delivered) {
       throw new DomainError('already_delivered', `The shipment is ${status}; it can no longer be cancelled.`);
     }
-    if (state.cancelled !== null) return createUnchangedDecision();
+    if (state.cancelled !== null) return createDecisionWithoutEvents();
     return decideCancellation(
       at,
       { ...state, cancelled: version },
@@ -28,7 +28,7 @@ export const cancelShipmentHandler: CancellationHandler<CancelShipment> = {
     );
   },
   rebuildResult: () => ({ outcome: 'cancelled' }),
-  answer: answerCancellation,
+  answer: buildCancellationAnswer,
 };
 
 /** Revokes the client's cancellation. The shipment gets the status of its milestones again. */
@@ -38,16 +38,16 @@ export interface ReopenShipment extends CommandContext {
 }
 
 export const reopenShipmentHandler: CancellationHandler<ReopenShipment> = {
-  decide({ at }, state, context) {
+  decideOnExistingShipment({ at }, state, context) {
     if (isCancelledByMilestone(state.record)) {
       const message = `Milestone ${state.record.status_milestone_id} cancels the shipment. Correct or retract it, or post a later booking_confirmed.`;
       throw new DomainError('cancelled_by_milestone', message);
     }
-    if (state.cancelled === null) return createUnchangedDecision();
+    if (state.cancelled === null) return createDecisionWithoutEvents();
     return decideCancellation(at, { ...state, cancelled: null }, { type: 'shipment.reopened.v1', data: {} }, context);
   },
   rebuildResult: () => ({ outcome: 'reopened' }),
-  answer: answerCancellation,
+  answer: buildCancellationAnswer,
 };
 
 interface CancellationResult {
@@ -65,7 +65,7 @@ type CancellationHandler<Command extends CommandContext> = CommandHandler<
   Omit<CancellationAnswer, 'warnings'>
 >;
 
-function answerCancellation({ outcome }: CancellationResult, { record }: ShipmentState) {
+function buildCancellationAnswer({ outcome }: CancellationResult, { record }: ShipmentState) {
   return { outcome, shipment: record };
 }
 
@@ -80,9 +80,9 @@ function decideCancellation(
   context: DecideContext,
 ): CancellationDecision {
   const outcome = event.type === 'shipment.cancelled.v1' ? 'cancelled' : 'reopened';
-  return { outcome, warnings: [], ...addDerivedEvents(at, after, [event], context) };
+  return { outcome, warnings: [], ...addEventsOfDerivedChanges(at, after, [event], context) };
 }
 
-function createUnchangedDecision(): CancellationDecision {
+function createDecisionWithoutEvents(): CancellationDecision {
   return { outcome: 'unchanged', events: [], warnings: [], nextCheckAt: null };
 }

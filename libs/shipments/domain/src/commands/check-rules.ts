@@ -1,6 +1,6 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { addDerivedEvents } from '../exceptions/reconcile.ts';
+import { addEventsOfDerivedChanges } from '../exceptions/reconcile.ts';
 import type { CommandContext, CommandHandler } from './command.ts';
 
 /**
@@ -25,8 +25,8 @@ export interface CheckRulesAnswer extends CheckResult {
 }
 
 export const checkRulesHandler: CommandHandler<CheckRules, CheckResult, CheckRulesAnswer> = {
-  decide({ at }, state, context) {
-    const { events, nextCheckAt } = addDerivedEvents(at, state, [], context);
+  decideOnExistingShipment({ at }, state, context) {
+    const { events, nextCheckAt } = addEventsOfDerivedChanges(at, state, [], context);
     // An event is stored even without other changes, because otherwise the clock would check again at the previously
     // stored time.
     const isOnlyLater = events.length === 0 && nextCheckAt !== state.nextCheckAt;

@@ -69,7 +69,7 @@ export interface CommandHandler<Command extends CommandContext, Result extends C
   /** Creates the shipment if it does not exist. Absent for commands that require an existing shipment. */
   create?(command: Command, context: DecideContext): Decision<Result>;
   /** Decides on a command for an existing shipment. */
-  decide(command: Command, state: ShipmentState, context: DecideContext): Decision<Result>;
+  decideOnExistingShipment(command: Command, state: ShipmentState, context: DecideContext): Decision<Result>;
   /**
    * Rebuilds the result from the events that the command stored. Undefined if a command of another type stored the
    * events.
@@ -84,7 +84,7 @@ export interface CommandHandler<Command extends CommandContext, Result extends C
  * requests, the error has that code; otherwise it has `validation_failed`.
  * @throws DomainError
  */
-export function throwIfErrors(errors: readonly FieldError[]): void {
+export function throwIfInvalidFields(errors: readonly FieldError[]): void {
   const [first] = errors;
   if (first === undefined) return;
   const isCommon = isErrorCode(first.code) && errors.every(({ code }) => code === first.code);

@@ -3,11 +3,11 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   type Scenario,
-  findEventData,
-  day,
-  catchRefusal,
+  findDataOfDecisionEvent,
+  createTimeInJanuary2026,
+  captureRefusal,
   listEventTypes,
-  createVoyage,
+  createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findAnnouncement } from '../index.ts';
 
@@ -18,8 +18,8 @@ const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.ge
 
 describe('a correction by hand', () => {
   it('sets named fields, clears fields with null, and keeps all others', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    const first = scenario.postMilestone('vessel_departed', day(2), {
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const first = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), {
       source: 'carrier',
       location: 'CNSHA',
       external_id: 'EV-1',
@@ -29,7 +29,7 @@ describe('a correction by hand', () => {
     }).milestone;
     const decision = scenario.correctMilestone(first, {
       code: 'gated_in',
-      occurred_at: day(1),
+      occurred_at: createTimeInJanuary2026(1),
       location: 'us lax',
       container_number: 'csqu 305438-3',
       note: null,
@@ -41,7 +41,7 @@ describe('a correction by hand', () => {
       code: 'gated_in',
       label: 'Gated in',
       sequence: 40,
-      occurred_at: day(1),
+      occurred_at: createTimeInJanuary2026(1),
       location: 'USLAX',
       timezone: 'America/Los_Angeles',
       container_number: CONTAINER_B,
@@ -55,30 +55,30 @@ describe('a correction by hand', () => {
   });
 
   it('announces the milestone before and after, and all changes', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('vessel_departed', day(2)).milestone;
-    const decision = scenario.correctMilestone(first, { occurred_at: day(3) });
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2)).milestone;
+    const decision = scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(3) });
     expect(announced(decision)).toEqual([undefined, 'shipment.updated']);
-    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: decision.milestone },
-      atd: { from: day(2), to: day(3) },
+      atd: { from: createTimeInJanuary2026(2), to: createTimeInJanuary2026(3) },
     });
   });
 
   it('records an estimate that becomes actual', () => {
-    const scenario = createVoyage();
-    const estimate = scenario.postEstimate('vessel_arrived', day(20)).milestone;
+    const scenario = createOceanShipmentScenario();
+    const estimate = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
     const decision = scenario.correctMilestone(estimate, { classifier: 'actual' });
     expect(announced(decision)).toEqual(['milestone.recorded', 'shipment.updated']);
-    expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(20) });
+    expect(scenario.record).toMatchObject({ status: 'arrived', ata: createTimeInJanuary2026(20) });
   });
 
   it('stores nothing without changes', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('gated_in', day(2), { location: 'Pier 4' }).milestone;
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { location: 'Pier 4' }).milestone;
     const decision = scenario.correctMilestone(first, {
       location: ' Pier 4',
-      occurred_at: day(2),
+      occurred_at: createTimeInJanuary2026(2),
       classifier: 'actual',
     });
     expect(decision).toMatchObject({ outcome: 'unchanged', events: [], milestone: first });
@@ -86,10 +86,13 @@ describe('a correction by hand', () => {
   });
 
   it('of the location changes the time zone, unless a client gave that', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const [known, given] = [
-      scenario.postMilestone('gated_in', day(2), { location: 'CNSHA' }).milestone,
-      scenario.postMilestone('vessel_departed', day(3), { location: 'CNSHA', timezone: 'Asia/Tokyo' }).milestone,
+      scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { location: 'CNSHA' }).milestone,
+      scenario.postMilestone('vessel_departed', createTimeInJanuary2026(3), {
+        location: 'CNSHA',
+        timezone: 'Asia/Tokyo',
+      }).milestone,
     ];
     expect(scenario.correctMilestone(known, { location: 'SGSIN' }).milestone.timezone).toBe('Asia/Singapore');
     expect(scenario.correctMilestone(known, { location: 'somewhere' }).milestone.timezone).toBeNull();
@@ -98,7 +101,7 @@ describe('a correction by hand', () => {
   });
 
   it('checks the fields like those of a post, and reports every invalid field', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
     const estimate = scenario.postEstimate('vessel_arrived', '2027-01-01T00:00:00.000Z').milestone;
     const faulty = {
       code: 'nonsense',
@@ -106,7 +109,7 @@ describe('a correction by hand', () => {
       container_number: CONTAINER_C,
       reason_code: 'because',
     } as const;
-    const error = catchRefusal(() => scenario.correctMilestone(estimate, faulty));
+    const error = captureRefusal(() => scenario.correctMilestone(estimate, faulty));
     expect(error.code).toBe('validation_failed');
     expect(error.details.map(({ param, code }) => `${param} ${code}`)).toEqual([
       'code unknown_code',
@@ -119,14 +122,16 @@ describe('a correction by hand', () => {
   });
 
   it('works for a milestone whose container was removed', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const first = scenario.postMilestone('gated_in', day(2), { container_number: CONTAINER_A }).milestone;
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
+    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(2), {
+      container_number: CONTAINER_A,
+    }).milestone;
     scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
     expect(scenario.correctMilestone(first, { note: 'x' }).milestone).toMatchObject({
       container_number: CONTAINER_A,
       note: 'x',
     });
-    expect(catchRefusal(() => scenario.correctMilestone(first, { container_number: CONTAINER_A })).code).toBe(
+    expect(captureRefusal(() => scenario.correctMilestone(first, { container_number: CONTAINER_A })).code).toBe(
       'validation_failed',
     );
     scenario.correctMilestone(first, { container_number: null });
@@ -134,10 +139,12 @@ describe('a correction by hand', () => {
   });
 
   it('refuses the external_id of another unretracted milestone', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('gated_in', day(2), { external_id: 'EV-1' }).milestone;
-    const second = scenario.postMilestone('vessel_departed', day(3), { external_id: 'EV-2' }).milestone;
-    expect(catchRefusal(() => scenario.correctMilestone(second, { external_id: 'EV-1' })).code).toBe(
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { external_id: 'EV-1' }).milestone;
+    const second = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(3), {
+      external_id: 'EV-2',
+    }).milestone;
+    expect(captureRefusal(() => scenario.correctMilestone(second, { external_id: 'EV-1' })).code).toBe(
       'milestone_exists',
     );
     scenario.retractMilestone(first);
@@ -145,24 +152,26 @@ describe('a correction by hand', () => {
   });
 
   it('finds only unretracted milestones of the shipment', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('gated_in', day(2)).milestone;
-    expect(catchRefusal(() => scenario.correctMilestone({ id: 'mst_none' }, { note: 'x' })).code).toBe('not_found');
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(2)).milestone;
+    expect(captureRefusal(() => scenario.correctMilestone({ id: 'mst_none' }, { note: 'x' })).code).toBe('not_found');
     scenario.retractMilestone(first);
-    expect(catchRefusal(() => scenario.correctMilestone(first, { note: 'x' })).code).toBe('milestone_retracted');
+    expect(captureRefusal(() => scenario.correctMilestone(first, { note: 'x' })).code).toBe('milestone_retracted');
   });
 
   it('is stored with a warning on a cancelled shipment', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('gated_in', day(2)).milestone;
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(2)).milestone;
     scenario.cancelShipment();
-    expect(warnings(scenario.correctMilestone(first, { occurred_at: day(1) }))).toEqual(['shipment_cancelled']);
+    expect(warnings(scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(1) }))).toEqual([
+      'shipment_cancelled',
+    ]);
     expect(scenario.record.status).toBe('cancelled');
   });
 
   it('of the milestone that cancels a shipment reopens it', () => {
-    const scenario = createVoyage();
-    const cancelled = scenario.postMilestone('booking_cancelled', day(5)).milestone;
+    const scenario = createOceanShipmentScenario();
+    const cancelled = scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(5)).milestone;
     expect(scenario.record.status).toBe('cancelled');
     scenario.correctMilestone(cancelled, { code: 'booking_confirmed' });
     expect(scenario.record.status).toBe('booked');
@@ -170,27 +179,29 @@ describe('a correction by hand', () => {
 
   describe('of estimates', () => {
     it('of the current estimate changes the eta; of its note does not', () => {
-      const scenario = createVoyage();
-      const first = scenario.postEstimate('vessel_arrived', day(20)).milestone;
-      scenario.upsertShipment({ eta: day(18) });
+      const scenario = createOceanShipmentScenario();
+      const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+      scenario.upsertShipment({ eta: createTimeInJanuary2026(18) });
       scenario.correctMilestone(first, { note: 'x' });
-      expect(scenario.record.eta).toBe(day(18));
-      scenario.correctMilestone(first, { occurred_at: day(22) });
-      expect(scenario.record.eta).toBe(day(22));
+      expect(scenario.record.eta).toBe(createTimeInJanuary2026(18));
+      scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(22) });
+      expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
     });
 
     it('that leaves the series makes the previous estimate current again, and supersedes in the new series', () => {
-      const scenario = createVoyage();
-      const older = scenario.postEstimate('vessel_arrived', day(20)).milestone;
-      const newer = scenario.postEstimate('vessel_arrived', day(22)).milestone;
-      const elsewhere = scenario.postEstimate('vessel_arrived', day(10), { location: 'SGSIN' }).milestone;
+      const scenario = createOceanShipmentScenario();
+      const older = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+      const newer = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
+      const elsewhere = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(10), {
+        location: 'SGSIN',
+      }).milestone;
       const decision = scenario.correctMilestone(newer, { location: 'SGSIN' });
-      expect(findEventData(decision, 'milestone.corrected.v1')).toMatchObject({
+      expect(findDataOfDecisionEvent(decision, 'milestone.corrected.v1')).toMatchObject({
         supersedes: [elsewhere.id],
         restores: [older.id],
       });
       expect([older, newer, elsewhere].map((each) => isSuperseded(scenario, each))).toEqual([false, false, true]);
-      expect(scenario.record.eta).toBe(day(20));
+      expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
     });
   });
 });
@@ -200,9 +211,12 @@ describe('a feed after a correction by a person', () => {
 
   /** An arrival that a feed sent for the 20th and a person corrected to the 21st. */
   function disputed(rest: object = arrival) {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('vessel_arrived', day(20), { source: 'carrier', ...rest }).milestone;
-    const { milestone } = scenario.correctMilestone(first, { occurred_at: day(21) });
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+      source: 'carrier',
+      ...rest,
+    }).milestone;
+    const { milestone } = scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(21) });
     return { scenario, milestone };
   }
   const resent = { outcome: 'existing', events: [], warnings: [{ code: 'overridden_by_user', param: null }] };
@@ -213,61 +227,77 @@ describe('a feed after a correction by a person', () => {
   ])('changes nothing when it repeats %s, however often', (_, rest) => {
     const { scenario, milestone } = disputed(rest);
     for (let turn = 0; turn < 3; turn += 1) {
-      expect(scenario.postMilestone('vessel_arrived', day(20), rest as typeof arrival)).toMatchObject({
+      expect(
+        scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest as typeof arrival),
+      ).toMatchObject({
         ...resent,
         milestone,
       });
     }
-    expect(scenario.record.ata).toBe(day(21));
+    expect(scenario.record.ata).toBe(createTimeInJanuary2026(21));
     expect(scenario.state?.timeline).toHaveLength(1);
   });
 
   it('gets a warning for a repetition, also if the correction concerned other fields', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const rest = { source: 'carrier', location: 'USLAX' } as const;
-    const first = scenario.postMilestone('vessel_arrived', day(20), rest).milestone;
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest).milestone;
     const { milestone } = scenario.correctMilestone(first, { note: 'seen at the pier' });
-    expect(scenario.postMilestone('vessel_arrived', day(20), rest)).toMatchObject({ ...resent, milestone });
-    scenario.correctMilestone(first, { occurred_at: day(21) });
-    expect(scenario.postMilestone('vessel_arrived', day(21), rest)).toMatchObject({ events: [], warnings: [] });
-    expect(scenario.postMilestone('vessel_arrived', day(20), rest)).toMatchObject(resent);
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest)).toMatchObject({
+      ...resent,
+      milestone,
+    });
+    scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(21) });
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), rest)).toMatchObject({
+      events: [],
+      warnings: [],
+    });
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest)).toMatchObject(resent);
   });
 
   it('is recognised by what it sent last, also if the external_id was corrected', () => {
     const { scenario, milestone } = disputed();
     scenario.correctMilestone(milestone, { external_id: 'OURS-1' });
-    const again = scenario.postMilestone('vessel_arrived', day(20), arrival);
+    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival);
     expect(again).toMatchObject({ ...resent, milestoneId: milestone.id });
-    const moved = scenario.postMilestone('vessel_arrived', day(23), arrival);
-    expect(moved).toMatchObject({ outcome: 'corrected', milestone: { occurred_at: day(23), external_id: 'OURS-1' } });
+    const moved = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(23), arrival);
+    expect(moved).toMatchObject({
+      outcome: 'corrected',
+      milestone: { occurred_at: createTimeInJanuary2026(23), external_id: 'OURS-1' },
+    });
   });
 
   it('changes fields with new values and keeps other corrections', () => {
     const { scenario, milestone } = disputed();
     scenario.correctMilestone(milestone, { location: 'USNYC', note: 'seen at the pier' });
-    const moved = scenario.postMilestone('vessel_arrived', day(22), arrival);
+    const moved = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(22), arrival);
     expect(moved).toMatchObject({
       outcome: 'corrected',
       warnings: [{ code: 'overridden_by_user', message: expect.stringContaining('location') }],
-      milestone: { occurred_at: day(22), location: 'USNYC', note: 'seen at the pier', revision: 4 },
+      milestone: { occurred_at: createTimeInJanuary2026(22), location: 'USNYC', note: 'seen at the pier', revision: 4 },
     });
     // The feed last sent the new value.
-    expect(scenario.postMilestone('vessel_arrived', day(22), arrival)).toMatchObject({
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(22), arrival)).toMatchObject({
       ...resent,
       milestone: moved.milestone,
     });
-    expect(scenario.postMilestone('vessel_arrived', day(20), arrival).milestone.occurred_at).toBe(day(20));
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival).milestone.occurred_at).toBe(
+      createTimeInJanuary2026(20),
+    );
   });
 
   it('that sends the corrected value is remembered without an announcement', () => {
     const { scenario, milestone } = disputed();
-    const agreed = scenario.postMilestone('vessel_arrived', day(21), arrival);
+    const agreed = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), arrival);
     expect(agreed).toMatchObject({ outcome: 'existing', warnings: [], milestone });
     expect(listEventTypes(agreed)).toEqual(['milestone.corrected.v1']);
     expect(announced(agreed)).toEqual([undefined]);
-    expect(scenario.postMilestone('vessel_arrived', day(21), arrival)).toMatchObject({ events: [], warnings: [] });
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), arrival)).toMatchObject({
+      events: [],
+      warnings: [],
+    });
     // The feed had not sent this before.
-    expect(scenario.postMilestone('vessel_arrived', day(20), arrival)).toMatchObject({
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival)).toMatchObject({
       outcome: 'corrected',
       warnings: [],
     });
@@ -275,88 +305,118 @@ describe('a feed after a correction by a person', () => {
 
   it('has no correction left after a person reverted it', () => {
     const { scenario, milestone } = disputed();
-    scenario.correctMilestone(milestone, { occurred_at: day(20) });
-    expect(scenario.postMilestone('vessel_arrived', day(20), arrival)).toMatchObject({ events: [], warnings: [] });
+    scenario.correctMilestone(milestone, { occurred_at: createTimeInJanuary2026(20) });
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival)).toMatchObject({
+      events: [],
+      warnings: [],
+    });
   });
 
   it('does not replace an actual milestone of a person with estimates, only with an actual one', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const estimate = { ...arrival, classifier: 'estimated' } as const;
-    const first = scenario.postMilestone('vessel_arrived', day(20), estimate).milestone;
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), estimate).milestone;
     const { milestone } = scenario.correctMilestone(first, { classifier: 'actual' });
     const elsewhere = { ...estimate, location: 'USNYC', note: 'delayed' };
     for (const [at, again] of [
-      [day(20), estimate],
+      [createTimeInJanuary2026(20), estimate],
       ['2027-01-01T00:00:00.000Z', estimate],
-      [day(23), elsewhere],
-      [day(24), { ...estimate, classifier: 'planned' }],
+      [createTimeInJanuary2026(23), elsewhere],
+      [createTimeInJanuary2026(24), { ...estimate, classifier: 'planned' }],
     ] as const) {
       expect(scenario.postMilestone('vessel_arrived', at, again)).toMatchObject({ ...resent, milestone });
     }
-    expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(20) });
-    const said = scenario.postMilestone('vessel_arrived', day(22), { ...arrival, location: 'USNYC' });
+    expect(scenario.record).toMatchObject({ status: 'arrived', ata: createTimeInJanuary2026(20) });
+    const said = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(22), {
+      ...arrival,
+      location: 'USNYC',
+    });
     expect(said).toMatchObject({
       outcome: 'corrected',
       warnings: [],
-      milestone: { id: first.id, classifier: 'actual', occurred_at: day(22), location: 'USNYC' },
+      milestone: { id: first.id, classifier: 'actual', occurred_at: createTimeInJanuary2026(22), location: 'USNYC' },
     });
   });
 
   it('does not replace a manual milestone with its external_id, until that is reverted', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const estimate = { ...arrival, classifier: 'estimated' } as const;
-    const { id } = scenario.postMilestone('vessel_arrived', day(20), estimate).milestone;
-    const { milestone } = scenario.postMilestone('vessel_arrived', day(19), { ...arrival, source: 'manual' });
+    const { id } = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), estimate).milestone;
+    const { milestone } = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(19), {
+      ...arrival,
+      source: 'manual',
+    });
     expect(milestone).toMatchObject({ id, classifier: 'actual', source: 'manual' });
-    expect(scenario.postMilestone('vessel_arrived', day(23), estimate)).toMatchObject({ ...resent, milestone });
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(23), estimate)).toMatchObject({
+      ...resent,
+      milestone,
+    });
     scenario.correctMilestone(milestone, { classifier: 'estimated' });
-    const moved = scenario.postMilestone('vessel_arrived', day(23), estimate);
-    expect(moved.milestone).toMatchObject({ id, classifier: 'estimated', occurred_at: day(23), source: 'carrier' });
+    const moved = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(23), estimate);
+    expect(moved.milestone).toMatchObject({
+      id,
+      classifier: 'estimated',
+      occurred_at: createTimeInJanuary2026(23),
+      source: 'carrier',
+    });
   });
 
   it('that reports an actual time replaces a person’s estimate', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('vessel_arrived', day(20), arrival).milestone;
-    scenario.correctMilestone(first, { classifier: 'estimated', occurred_at: day(22) });
-    const moved = scenario.postMilestone('vessel_arrived', day(21), arrival);
-    expect(moved.milestone).toMatchObject({ classifier: 'actual', occurred_at: day(21) });
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival).milestone;
+    scenario.correctMilestone(first, { classifier: 'estimated', occurred_at: createTimeInJanuary2026(22) });
+    const moved = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), arrival);
+    expect(moved.milestone).toMatchObject({ classifier: 'actual', occurred_at: createTimeInJanuary2026(21) });
   });
 
   it('a person who posts with its external_id corrects its milestone too', () => {
-    const scenario = createVoyage();
-    const { id } = scenario.postMilestone('vessel_arrived', day(20), arrival).milestone;
+    const scenario = createOceanShipmentScenario();
+    const { id } = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival).milestone;
     const byHand = { ...arrival, source: 'manual' } as const;
-    expect(scenario.postMilestone('vessel_arrived', day(21), byHand)).toMatchObject({
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), byHand)).toMatchObject({
       outcome: 'corrected',
       warnings: [],
     });
-    const again = scenario.postMilestone('vessel_arrived', day(20), arrival);
-    expect(again).toMatchObject({ ...resent, milestone: { id, occurred_at: day(21), source: 'manual' } });
-    const moved = scenario.postMilestone('vessel_arrived', day(23), arrival);
-    expect(moved.milestone).toMatchObject({ id, occurred_at: day(23), source: 'carrier' });
+    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival);
+    expect(again).toMatchObject({
+      ...resent,
+      milestone: { id, occurred_at: createTimeInJanuary2026(21), source: 'manual' },
+    });
+    const moved = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(23), arrival);
+    expect(moved.milestone).toMatchObject({ id, occurred_at: createTimeInJanuary2026(23), source: 'carrier' });
   });
 
   it('a person who repeats the former values restores them', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
-    scenario.correctMilestone(first, { occurred_at: day(21) });
-    const again = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1' });
-    expect(again).toMatchObject({ outcome: 'corrected', warnings: [], milestone: { occurred_at: day(20) } });
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+      external_id: 'EV-1',
+    }).milestone;
+    scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(21) });
+    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    expect(again).toMatchObject({
+      outcome: 'corrected',
+      warnings: [],
+      milestone: { occurred_at: createTimeInJanuary2026(20) },
+    });
   });
 
   it('changes nothing when it repeats its values under a new external_id', () => {
     const { scenario, milestone } = disputed();
-    const again = scenario.postMilestone('vessel_arrived', day(20), { ...arrival, external_id: 'EV-2' });
+    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+      ...arrival,
+      external_id: 'EV-2',
+    });
     expect(again).toMatchObject({ ...resent, milestone });
-    expect(scenario.record.ata).toBe(day(21));
+    expect(scenario.record.ata).toBe(createTimeInJanuary2026(21));
   });
 
   it('adds another milestone independently', () => {
     const { scenario } = disputed();
     const other = { ...arrival, external_id: 'EV-2' } as const;
-    expect(scenario.postMilestone('vessel_arrived', day(22), other).outcome).toBe('recorded');
-    expect(scenario.postMilestone('discharged', day(20), { source: 'carrier', location: 'USLAX' }).outcome).toBe(
-      'recorded',
-    );
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(22), other).outcome).toBe('recorded');
+    expect(
+      scenario.postMilestone('discharged', createTimeInJanuary2026(20), { source: 'carrier', location: 'USLAX' })
+        .outcome,
+    ).toBe('recorded');
   });
 });

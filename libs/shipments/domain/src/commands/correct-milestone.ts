@@ -2,13 +2,13 @@ import { DomainError, chooseLatestTime, type Milestone, type Places, type Timest
 import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
 import {
   type MilestoneContent,
-  pickContent,
+  pickSenderFields,
   isSameContent,
   restoreLastSentContent,
   findOverriddenValues,
 } from '../last-sent.ts';
-import { findLocalDate, isDay } from '../local-time.ts';
-import { isSameStatement } from '../reports.ts';
+import { findLocalDate, isDateWithoutTime } from '../local-time.ts';
+import { isSameEventAndTime } from '../reports.ts';
 import { findTimelineEntry, type ShipmentState, type TimelineEntry } from '../state.ts';
 import { hasSameExternalId } from '../timeline.ts';
 import {
@@ -16,13 +16,13 @@ import {
   type CommandHandler,
   type DecideContext,
   type Decision,
-  throwIfErrors,
+  throwIfInvalidFields,
   warnOfCancelledShipment,
 } from './command.ts';
 import { decideMilestone } from './milestone-decision.ts';
 import {
   answerMilestone,
-  replaceContent,
+  setMilestoneContent,
   type MilestoneAnswer,
   listPorts,
   checkContainer,
@@ -52,7 +52,7 @@ export const correctMilestoneHandler: CommandHandler<
   CorrectMilestoneResult,
   Omit<CorrectMilestoneAnswer, 'warnings'>
 > = {
-  decide: decideCorrection,
+  decideOnExistingShipment: decideCorrection,
   rebuildResult(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.corrected.v1') return { outcome: 'corrected', milestoneId: data.milestone.id };
@@ -84,7 +84,7 @@ function decideCorrection(
     return { ...common, outcome: 'unchanged', events: [], warnings };
   }
   const overridden = findOverriddenValues(content, restoreLastSentContent(entry));
-  const milestone = replaceContent(previous, content, reported_at);
+  const milestone = setMilestoneContent(previous, content, reported_at);
   const outcome = { previous, milestone, overridden, formerReport: null };
   const { isSuperseded: _, ...decided } = decideMilestone(at, state, outcome, context);
   return { ...common, outcome: 'corrected', ...decided, warnings: [...unusual, ...decided.warnings] };
@@ -105,28 +105,37 @@ function applyPatch(
   const dropFormerTimezone = previous.location === null ? null : (places.find(previous.location)?.timezone ?? null);
   // Drops the time zone of the former place. A time zone that a client sent stays.
   const timezone = isMoved && previous.timezone === dropFormerTimezone ? { timezone: null } : {};
-  const merged = { ...pickContent(previous), reported_at: null, ...keepDateOfDay(previous), ...patch, ...timezone };
+  const merged = {
+    ...pickSenderFields(previous),
+    reported_at: null,
+    ...getDateOfDayMilestone(previous),
+    ...patch,
+    ...timezone,
+  };
   const { milestone, errors } = checkMilestone(merged, places, at, listPorts(record));
   const { reported_at: stated_at, ...checked } = milestone;
-  throwIfErrors([...errors, ...(patch.container_number === undefined ? [] : checkContainer(milestone, record))]);
+  throwIfInvalidFields([...errors, ...(patch.container_number === undefined ? [] : checkContainer(milestone, record))]);
   const content = {
     ...checked,
     ...(patch.location === undefined && { location: previous.location }),
     ...(patch.container_number === undefined && { container_number: previous.container_number }),
-    ...(patch.location === undefined && patch.timezone === undefined && keepTimeAndZone(previous, patch)),
+    ...(patch.location === undefined && patch.timezone === undefined && getFieldsKeptByCorrection(previous, patch)),
   };
   return { content, stated_at };
 }
 
 /** Returns the date of a milestone that is a day. It stays the same day, even if its place or time zone changes. */
-function keepDateOfDay({ occurred_at, occurred_at_precision, timezone }: Milestone): Partial<MilestoneContent> {
+function getDateOfDayMilestone({ occurred_at, occurred_at_precision, timezone }: Milestone): Partial<MilestoneContent> {
   return occurred_at_precision === 'day' ? { occurred_at: findLocalDate(occurred_at, timezone) } : {};
 }
 
 /** Returns the fields that a correction keeps if it changes neither the place nor the time zone. */
-function keepTimeAndZone({ timezone, occurred_at }: Milestone, patch: MilestonePatch): Partial<MilestoneContent> {
+function getFieldsKeptByCorrection(
+  { timezone, occurred_at }: Milestone,
+  patch: MilestonePatch,
+): Partial<MilestoneContent> {
   if (patch.occurred_at === undefined) return { timezone, occurred_at };
-  return isDay(patch.occurred_at) ? {} : { timezone };
+  return isDateWithoutTime(patch.occurred_at) ? {} : { timezone };
 }
 
 /**
@@ -137,7 +146,7 @@ function findReportTime({ patch, at }: CorrectMilestone, content: MilestoneConte
   // The patch resets the time of the report.
   if (patch.reported_at !== undefined) return at;
   const { milestone: previous } = entry;
-  if (isSameStatement(previous, content)) return previous.reported_at;
+  if (isSameEventAndTime(previous, content)) return previous.reported_at;
   const sent = restoreLastSentContent(entry);
   return isSameContent(sent, content) ? sent.reported_at : chooseLatestTime(at, previous.reported_at);
 }
@@ -179,7 +188,7 @@ export const retractMilestoneHandler: CommandHandler<
   RetractMilestoneResult,
   Omit<RetractMilestoneAnswer, 'warnings'>
 > = {
-  decide({ milestone_id, at }, state, context) {
+  decideOnExistingShipment({ milestone_id, at }, state, context) {
     const { milestone: previous, overridden } = findTimelineEntry(state, milestone_id);
     const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
     if (previous.retracted_at !== null) {

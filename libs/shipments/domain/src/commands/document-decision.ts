@@ -14,15 +14,15 @@ import {
   type CommandResult,
   type DecideContext,
   type Decision,
-  throwIfErrors,
+  throwIfInvalidFields,
   warnOfCancelledShipment,
 } from './command.ts';
-import { addDerivedEvents } from '../exceptions/reconcile.ts';
+import { addEventsOfDerivedChanges } from '../exceptions/reconcile.ts';
 import { type DocumentUploaded, documentUploaded } from '../events/document-events.ts';
 import type { ReceivedObject, StoredDocument } from '../events/event-data.ts';
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import { applyDocumentChanges } from '../evolve.ts';
-import { findExpiry, createReplacementFinder } from '../documents.ts';
+import { findUploadExpiryTime, createDocumentReplacementFinder } from '../documents.ts';
 import { type DocumentState, type ShipmentState, findDocument } from '../state.ts';
 
 /** A document as a client describes it in a request. */
@@ -76,7 +76,7 @@ export function createDocument(
   state: ShipmentState,
   { newId }: DecideContext,
 ): DocumentRecord {
-  throwIfErrors([...checkDocumentLimit(state), ...checkReplacedDocument(replaces_document_id, state)]);
+  throwIfInvalidFields([...checkDocumentLimit(state), ...checkReplacedDocument(replaces_document_id, state)]);
   return {
     id: newId('doc', 0),
     shipment_id,
@@ -108,7 +108,7 @@ function checkReplacedDocument(id: string | null, { documents }: ShipmentState):
     const message = `The shipment has no document ${id} that can be replaced.`;
     return [{ param: 'replaces_document_id', code: 'unknown_document', message }];
   }
-  const replacement = createReplacementFinder(documents)(found);
+  const replacement = createDocumentReplacementFinder(documents)(found);
   if (replacement !== undefined) {
     throw new DomainError('document_replaced', `The document was already replaced by ${replacement.document.id}.`);
   }
@@ -131,7 +131,7 @@ export function createUploadedEvent(
   const canBeReplaced =
     former !== undefined &&
     isDocumentPresent(former.document) &&
-    createReplacementFinder(documents)(former.document) === undefined;
+    createDocumentReplacementFinder(documents)(former.document) === undefined;
   const replaced: StoredDocument | null = canBeReplaced
     ? { object_id: former.object_id, document: { ...former.document, replaced_by_document_id: pending.id } }
     : null;
@@ -154,7 +154,7 @@ export function decideDocumentCommand(
     documents: applyDocumentChanges(state.documents, [event]),
     record: updateDocumentsCount(record, event),
   };
-  return { ...common, ...addDerivedEvents(at, after, [event], context) };
+  return { ...common, ...addEventsOfDerivedChanges(at, after, [event], context) };
 }
 
 function updateDocumentsCount(record: ShipmentRecord, { data }: ShipmentEventBody): ShipmentRecord {
@@ -164,7 +164,7 @@ function updateDocumentsCount(record: ShipmentRecord, { data }: ShipmentEventBod
 /** Returns a document that can still receive bytes. @throws DomainError `document_not_pending` */
 export function requirePendingDocument(state: ShipmentState, id: string, at: string): DocumentState {
   const found = findDocument(state, id);
-  const until = findExpiry(found.document);
+  const until = findUploadExpiryTime(found.document);
   if (until !== undefined && at < until) return found;
   const status = until === undefined ? found.document.status : 'expired';
   throw new DomainError('document_not_pending', `The document is ${status} and does not accept uploads.`);

@@ -3,18 +3,18 @@ import type { Scenario } from '../../test/scenario.ts';
 import {
   SHIPMENT_ID,
   createDecideContext,
-  findEventData,
-  documentInput,
-  receivedObject,
-  catchRefusal,
+  findDataOfDecisionEvent,
+  createDocumentInput,
+  createReceivedObject,
+  captureRefusal,
   listEventTypes,
-  createVoyage,
+  createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { createScenarioWithRule as beginWith } from '../../test/time-driven.ts';
 import { findAnnouncement, toShipmentResource, findHistoryNote } from '../announcements.ts';
 import type { ReceivedObject } from '../events/event-data.ts';
 import { fold } from '../evolve.ts';
-import { type ShipmentCommand, decide, getHandler } from './shipment-commands.ts';
+import { type ShipmentCommand, decide, getCommandHandler } from './shipment-commands.ts';
 
 const ME = { type: 'user', id: 'usr_1' } as const;
 const CREATED = '2026-06-01T08:00:00.000Z';
@@ -77,7 +77,11 @@ describe('a document', () => {
       replaced_by_document_id: null,
     };
     const stored = { document, object_id: 'object-7' };
-    expect(findEventData(added, 'document.uploaded.v1')).toEqual({ stored, replaced: null, documents_count: 1 });
+    expect(findDataOfDecisionEvent(added, 'document.uploaded.v1')).toEqual({
+      stored,
+      replaced: null,
+      documents_count: 1,
+    });
     expect(scenario.state?.documents).toEqual([{ ...stored, received: null, verdict: 0 }]);
     expect(scenario.record.documents_count).toBe(1);
   });
@@ -206,7 +210,7 @@ describe('a document', () => {
       else expect(decided.events.length).toBeGreaterThan(0);
     } catch {
       // Nothing was stored, so the command is refused again.
-      outcome = catchRefusal(() => act(scenario, document)).code;
+      outcome = captureRefusal(() => act(scenario, document)).code;
     }
     expect(outcome).toBe(expected);
     if (!['received', 'completed', 'approved', 'rejected', 'deleted'].includes(outcome)) {
@@ -217,9 +221,9 @@ describe('a document', () => {
   it.each(Object.keys(ACTS))('%s of an unknown document is refused', (name) => {
     const scenario = begin();
     scenario.addDocument();
-    const { document } = createVoyage().addDocument();
+    const { document } = createOceanShipmentScenario().addDocument();
     const act = () => ACTS[name as keyof typeof ACTS](scenario, { ...document, id: `${document.id}x` });
-    expect(catchRefusal(act).code).toBe('not_found');
+    expect(captureRefusal(act).code).toBe('not_found');
   });
 
   it.each([
@@ -230,7 +234,7 @@ describe('a document', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
     scenario.receiveUpload(document, bytes);
-    expect(catchRefusal(() => scenario.completeUpload(document)).code).toBe(code);
+    expect(captureRefusal(() => scenario.completeUpload(document)).code).toBe(code);
     expect(scenario.state?.documents[0]?.document).toEqual(document);
     scenario.receiveUpload(document);
     expect(scenario.completeUpload(document).outcome).toBe('completed');
@@ -239,9 +243,9 @@ describe('a document', () => {
   it('with lost bytes is not completed until they arrive again', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    expect(catchRefusal(() => scenario.completeUpload(document, 'object-1')).code).toBe('upload_missing');
+    expect(captureRefusal(() => scenario.completeUpload(document, 'object-1')).code).toBe('upload_missing');
     scenario.receiveUpload(document, { id: 'object-1' });
-    expect(catchRefusal(() => scenario.completeUpload(document, 'object-1')).code).toBe('upload_missing');
+    expect(captureRefusal(() => scenario.completeUpload(document, 'object-1')).code).toBe('upload_missing');
     expect(scenario.state?.documents[0]?.document).toEqual(document);
     scenario.receiveUpload(document, { id: 'object-2' });
     expect(scenario.completeUpload(document, 'object-1').object_id).toBe('object-2');
@@ -253,7 +257,7 @@ describe('a document', () => {
     const { document } = scenario.requestUpload();
     scenario.receiveUpload(document, { id: 'object-1' });
     scenario.atTime(inMs(pendingMs));
-    expect(catchRefusal(() => scenario.completeUpload(document, 'object-1')).code).toBe('document_not_pending');
+    expect(captureRefusal(() => scenario.completeUpload(document, 'object-1')).code).toBe('document_not_pending');
   });
 
   it('is limited to 500 per shipment, including deleted and expired ones', () => {
@@ -272,7 +276,7 @@ describe('a document', () => {
     expect(scenario.addDocument().outcome).toBe('added');
     many(500);
     for (const act of [() => scenario.addDocument(), () => scenario.requestUpload()]) {
-      const { code, details } = catchRefusal(act);
+      const { code, details } = captureRefusal(act);
       expect([code, details.map(({ param }) => param)]).toEqual(['limit_exceeded', ['type']]);
     }
   });
@@ -303,7 +307,7 @@ describe('a document that replaces another', () => {
     const added = scenario.addDocument({ replaces_document_id: former.id }, { id: 'object-2' });
     expect(added.document.replaces_document_id).toBe(former.id);
     const replaced = { ...former, replaced_by_document_id: added.document.id };
-    expect(findEventData(added, 'document.uploaded.v1')?.replaced).toEqual({
+    expect(findDataOfDecisionEvent(added, 'document.uploaded.v1')?.replaced).toEqual({
       document: replaced,
       object_id: 'object-1',
     });
@@ -318,7 +322,7 @@ describe('a document that replaces another', () => {
       () => scenario.addDocument({ replaces_document_id: id }),
       () => scenario.requestUpload({ replaces_document_id: id }),
     ]) {
-      const { code, details } = catchRefusal(act);
+      const { code, details } = captureRefusal(act);
       expect(code).toBe('validation_failed');
       expect(details).toEqual([expect.objectContaining({ param: 'replaces_document_id', code: 'unknown_document' })]);
     }
@@ -327,13 +331,15 @@ describe('a document that replaces another', () => {
   it('cannot replace an unknown or replaced document', () => {
     const scenario = begin();
     const former = scenario.addDocument().document;
-    expect(catchRefusal(() => scenario.addDocument({ replaces_document_id: 'doc_x' })).code).toBe('validation_failed');
+    expect(captureRefusal(() => scenario.addDocument({ replaces_document_id: 'doc_x' })).code).toBe(
+      'validation_failed',
+    );
     const next = scenario.addDocument({ replaces_document_id: former.id }).document;
     for (const act of [
       () => scenario.addDocument({ replaces_document_id: former.id }),
       () => scenario.requestUpload({ replaces_document_id: former.id }),
     ]) {
-      expect(catchRefusal(act).code).toBe('document_replaced');
+      expect(captureRefusal(act).code).toBe('document_replaced');
     }
     expect(scenario.addDocument({ replaces_document_id: next.id }).outcome).toBe('added');
   });
@@ -360,7 +366,7 @@ describe('a document that replaces another', () => {
       const [before] = scenario.state!.documents;
       scenario.receiveUpload(pending);
       const completed = scenario.completeUpload(pending);
-      expect([completed.outcome, findEventData(completed, 'document.uploaded.v1')?.replaced]).toEqual([
+      expect([completed.outcome, findDataOfDecisionEvent(completed, 'document.uploaded.v1')?.replaced]).toEqual([
         'completed',
         null,
       ]);
@@ -376,7 +382,7 @@ describe('a replacement that is deleted', () => {
     const wrong = scenario.addDocument({ replaces_document_id: former.id }, { id: 'object-2' }).document;
     const deleted = scenario.deleteDocument(wrong);
     const restored = { document: former, object_id: 'object-1' };
-    expect(findEventData(deleted, 'document.deleted.v1')?.restored).toEqual(restored);
+    expect(findDataOfDecisionEvent(deleted, 'document.deleted.v1')?.restored).toEqual(restored);
     expect(scenario.state?.documents[0]).toMatchObject(restored);
     const right = scenario.addDocument({ replaces_document_id: former.id }).document;
     expect(scenario.state?.documents[0]?.document.replaced_by_document_id).toBe(right.id);
@@ -387,11 +393,13 @@ describe('a replacement that is deleted', () => {
     const first = scenario.addDocument().document;
     const second = scenario.addDocument({ replaces_document_id: first.id }).document;
     const third = scenario.addDocument({ replaces_document_id: second.id }).document;
-    expect(findEventData(scenario.deleteDocument(second), 'document.deleted.v1')).not.toHaveProperty('restored');
-    const { code, message } = catchRefusal(() => scenario.addDocument({ replaces_document_id: first.id }));
+    expect(findDataOfDecisionEvent(scenario.deleteDocument(second), 'document.deleted.v1')).not.toHaveProperty(
+      'restored',
+    );
+    const { code, message } = captureRefusal(() => scenario.addDocument({ replaces_document_id: first.id }));
     expect([code, message]).toEqual(['document_replaced', `The document was already replaced by ${third.id}.`]);
     const deleted = scenario.deleteDocument(third);
-    expect(findEventData(deleted, 'document.deleted.v1')?.restored?.document).toEqual(first);
+    expect(findDataOfDecisionEvent(deleted, 'document.deleted.v1')?.restored?.document).toEqual(first);
     expect(scenario.addDocument({ replaces_document_id: first.id }).outcome).toBe('added');
   });
 
@@ -399,10 +407,14 @@ describe('a replacement that is deleted', () => {
     const scenario = begin();
     const former = scenario.addDocument().document;
     const pending = scenario.requestUpload({ replaces_document_id: former.id }).document;
-    expect(findEventData(scenario.deleteDocument(pending), 'document.deleted.v1')).not.toHaveProperty('restored');
+    expect(findDataOfDecisionEvent(scenario.deleteDocument(pending), 'document.deleted.v1')).not.toHaveProperty(
+      'restored',
+    );
     const next = scenario.addDocument({ replaces_document_id: former.id }).document;
     scenario.deleteDocument(former);
-    expect(findEventData(scenario.deleteDocument(next), 'document.deleted.v1')).not.toHaveProperty('restored');
+    expect(findDataOfDecisionEvent(scenario.deleteDocument(next), 'document.deleted.v1')).not.toHaveProperty(
+      'restored',
+    );
   });
 
   it('is not one in streams without that information', () => {
@@ -431,7 +443,7 @@ describe('a document that is pending', () => {
     expect(listEventTypes(checked)).toEqual(['document.expired.v1']);
     const expired = { ...document, status: 'expired' };
     const stored = { document: expired, object_id: null };
-    expect(findEventData(checked, 'document.expired.v1')).toEqual({ stored, previous: document });
+    expect(findDataOfDecisionEvent(checked, 'document.expired.v1')).toEqual({ stored, previous: document });
     expect(scenario.state?.documents).toEqual([{ ...stored, received: null, verdict: 0 }]);
     expect(scenario.state?.nextCheckAt).toBeNull();
     expect(listEventTypes(scenario.checkRules())).toEqual([]);
@@ -463,7 +475,7 @@ describe('a document that is pending', () => {
     scenario.atTime(inMs(pendingMs - 1)).receiveUpload(document);
     scenario.atTime(inMs(pendingMs));
     for (const act of [() => scenario.receiveUpload(document), () => scenario.completeUpload(document)]) {
-      const { code, message } = catchRefusal(act);
+      const { code, message } = captureRefusal(act);
       expect([code, message]).toEqual(['document_not_pending', expect.stringContaining('expired')]);
     }
     expect(scenario.atTime(inMs(pendingMs - 1)).completeUpload(document).outcome).toBe('completed');
@@ -559,7 +571,7 @@ describe('announcements and history of documents', () => {
 
 describe('a repeated command about a document', () => {
   const about = (scenario: Scenario) => ({ ...scenario.createCommandContext(), shipment_id: SHIPMENT_ID });
-  const { content_type, size_bytes, sha256: checksum_sha256 } = receivedObject();
+  const { content_type, size_bytes, sha256: checksum_sha256 } = createReceivedObject();
   const expected = { content_type, size_bytes, checksum_sha256 };
 
   function commandsOn(scenario: Scenario): readonly (() => readonly [ShipmentCommand, string])[] {
@@ -568,9 +580,15 @@ describe('a repeated command about a document', () => {
       document_id: scenario.state?.documents[n]?.document.id ?? '',
     });
     return [
-      () => [{ ...about(scenario), type: 'AddDocument', document: documentInput(), object: receivedObject() }, 'added'],
-      () => [{ ...about(scenario), type: 'RequestUpload', document: { ...documentInput(), ...expected } }, 'requested'],
-      () => [{ ...naming(1), type: 'ReceiveUpload', object: receivedObject(), kept_object_id: null }, 'received'],
+      () => [
+        { ...about(scenario), type: 'AddDocument', document: createDocumentInput(), object: createReceivedObject() },
+        'added',
+      ],
+      () => [
+        { ...about(scenario), type: 'RequestUpload', document: { ...createDocumentInput(), ...expected } },
+        'requested',
+      ],
+      () => [{ ...naming(1), type: 'ReceiveUpload', object: createReceivedObject(), kept_object_id: null }, 'received'],
       () => [{ ...naming(1), type: 'CompleteUpload', lost_object_id: null }, 'completed'],
       () => [{ ...naming(1), type: 'ApproveDocument' }, 'approved'],
       () => [{ ...naming(0), type: 'RejectDocument', reason: 'No.' }, 'rejected'],
@@ -587,7 +605,7 @@ describe('a repeated command about a document', () => {
       const { length } = scenario.events;
       const { documentId, outcome: came } = scenario.runCommand(command) as ReturnType<Scenario['addDocument']>;
       expect(came).toBe(outcome);
-      const { rebuildResult, answer } = getHandler(command.type);
+      const { rebuildResult, answer } = getCommandHandler(command.type);
       const result = rebuildResult(scenario.events.slice(length), command);
       expect(result).toEqual({ outcome, documentId });
       const found = scenario.state?.documents.find(({ document }) => document.id === documentId);

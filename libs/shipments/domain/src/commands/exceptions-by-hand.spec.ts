@@ -12,20 +12,20 @@ import {
   SHIPMENT_ID,
   Scenario,
   createDecideContext,
-  findEventData,
-  day,
-  exceptionInput,
-  decisionInputs,
-  catchRefusal,
+  findDataOfDecisionEvent,
+  createTimeInJanuary2026,
+  createExceptionInput,
+  SAMPLE_DECISION_INPUTS,
+  captureRefusal,
   listEventTypes,
-  createVoyage,
+  createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { explainShipment } from '../explanation.ts';
-import { type ShipmentCommand, decide, getHandler } from './shipment-commands.ts';
+import { type ShipmentCommand, decide, getCommandHandler } from './shipment-commands.ts';
 
 const ME = { type: 'user', id: 'usr_1' } as const;
 const box = (container_number: string) => ({ container_number });
-const loaded = () => createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+const loaded = () => createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
 
 /** Settings of a workspace with the rule for customs holds disabled. */
 const SILENT: RuleSettings = {
@@ -38,9 +38,9 @@ const SILENT: RuleSettings = {
 
 /** A shipment held by customs whose rule was disabled. */
 function heldUnseen(): Scenario {
-  const scenario = createVoyage();
+  const scenario = createOceanShipmentScenario();
   scenario.settings = SILENT;
-  scenario.postMilestone('customs_hold', day(20));
+  scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
   scenario.settings = DEFAULT_RULE_SETTINGS;
   expect(scenario.exceptions).toEqual([]);
   return scenario;
@@ -49,7 +49,7 @@ function heldUnseen(): Scenario {
 describe('opening by hand', () => {
   it('stores what the person sent, and null for all other fields', () => {
     const scenario = loaded();
-    const milestone = scenario.postMilestone('gated_in', day(2), box(CONTAINER_A)).milestone;
+    const milestone = scenario.postMilestone('gated_in', createTimeInJanuary2026(2), box(CONTAINER_A)).milestone;
     const opened = scenario.openException('seal_broken', {
       severity: 'critical',
       title: 'Seal gone',
@@ -80,13 +80,13 @@ describe('opening by hand', () => {
       acknowledged_at: null,
       resolved_at: null,
     };
-    expect(findEventData(opened, 'exception.opened.v1')).toEqual({ exception, open_exceptions_count: 1 });
+    expect(findDataOfDecisionEvent(opened, 'exception.opened.v1')).toEqual({ exception, open_exceptions_count: 1 });
     expect(scenario.state?.exceptions).toEqual([exception]);
     expect(scenario.record.open_exceptions_count).toBe(1);
   });
 
   it('accepts any type, with its title unless another one is given', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     for (const type of EXCEPTION_TYPES)
       expect(scenario.openException(type).exception.title).toBe(EXCEPTION_TITLES[type]);
     expect(scenario.open).toEqual(EXCEPTION_TYPES);
@@ -112,8 +112,8 @@ describe('opening by hand', () => {
   });
 
   it('returns the exception that its rule already opened', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('customs_hold', day(20));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
     const again = scenario.openException('customs_hold');
     expect([again.outcome, again.events, again.exception.rule]).toEqual(['existing', [], 'customs_hold']);
   });
@@ -137,7 +137,7 @@ describe('opening by hand', () => {
   });
 
   it('opens a new one once it is resolved', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const first = scenario.openException('other');
     scenario.resolveException(first.exception);
     expect(scenario.openException('other').outcome).toBe('opened');
@@ -145,8 +145,10 @@ describe('opening by hand', () => {
   });
 
   it('reports every reference to other shipments at once', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const refused = catchRefusal(() => scenario.openException('lost', { ...box(CONTAINER_B), milestone_id: 'mst_x' }));
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
+    const refused = captureRefusal(() =>
+      scenario.openException('lost', { ...box(CONTAINER_B), milestone_id: 'mst_x' }),
+    );
     expect(refused.code).toBe('validation_failed');
     expect(refused.details.map(({ param, code }) => [param, code])).toEqual([
       ['container_number', 'unknown_container'],
@@ -155,17 +157,17 @@ describe('opening by hand', () => {
   });
 
   it('is limited to 500, including resolved ones; an open one is still returned', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
     for (let n = 0; n < 499; n++) scenario.resolveException(scenario.openException('other').exception);
     const last = scenario.openException('other').exception;
-    const refused = catchRefusal(() => scenario.openException('lost'));
+    const refused = captureRefusal(() => scenario.openException('lost'));
     expect([refused.code, refused.details[0]?.param]).toEqual(['limit_exceeded', 'type']);
     expect(scenario.openException('other').exception).toEqual(last);
     expect(scenario.state?.exceptions).toHaveLength(500);
   });
 
   it('warns on a cancelled shipment, and stays open', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     scenario.cancelShipment();
     const opened = scenario.openException('cargo_damage');
     expect(opened.warnings.map(({ code }) => code)).toEqual(['shipment_cancelled']);
@@ -178,11 +180,11 @@ describe('opening by hand', () => {
 
 describe('an exception that a person opened', () => {
   it('keeps its rule from opening another one, and the rule does not resolve it', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     scenario.openException('customs_hold');
-    scenario.postMilestone('customs_hold', day(20));
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
     expect(scenario.exceptions).toEqual(['customs_hold open']);
-    scenario.postMilestone('import_customs_cleared', day(21));
+    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(21));
     expect(scenario.exceptions).toEqual(['customs_hold open']);
     expect(scenario.state?.exceptions[0]).toMatchObject({ rule: null, severity: 'medium', detail: null });
   });
@@ -191,41 +193,45 @@ describe('an exception that a person opened', () => {
     const scenario = loaded();
     scenario.openException('freight_hold');
     scenario.openException('container_damage', box(CONTAINER_A));
-    scenario.postMilestone('delivered', day(30));
+    scenario.postMilestone('delivered', createTimeInJanuary2026(30));
     expect(scenario.open).toEqual(['freight_hold', 'container_damage']);
     scenario.patchShipment({ container_numbers: [CONTAINER_B] });
     expect(scenario.exceptions).toEqual(['freight_hold open', `container_damage ${CONTAINER_A} resolved auto_cleared`]);
-    const cancelled = createVoyage();
+    const cancelled = createOceanShipmentScenario();
     cancelled.openException('freight_hold');
     cancelled.cancelShipment();
     expect(cancelled.exceptions).toEqual(['freight_hold resolved shipment_cancelled']);
   });
 
   it('is resolved only by a person, as explained', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     scenario.openException('customs_hold', { detail: 'By phone.' });
-    scenario.postMilestone('customs_hold', day(20));
-    const [exception] = explainShipment(scenario.state!, decisionInputs).exceptions;
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
+    const [exception] = explainShipment(scenario.state!, SAMPLE_DECISION_INPUTS).exceptions;
     expect(exception).toMatchObject({ type: 'customs_hold', rule: null, because: 'By phone.', resolved_by: [] });
   });
 });
 
 describe('acknowledging', () => {
   it('stores the assignee, and the note in the history', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('customs_hold', day(20));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
     const previous = scenario.state!.exceptions[0]!;
     const done = scenario.acknowledgeException(previous, { assignee: 'Kim', note: 'Broker called.' });
     expect([done.outcome, listEventTypes(done)]).toEqual(['acknowledged', ['exception.updated.v1']]);
     const acknowledged_at = scenario.record.updated_at;
     const exception = { ...previous, status: 'acknowledged', assignee: 'Kim', acknowledged_at };
-    expect(findEventData(done, 'exception.updated.v1')).toEqual({ exception, previous, note: 'Broker called.' });
+    expect(findDataOfDecisionEvent(done, 'exception.updated.v1')).toEqual({
+      exception,
+      previous,
+      note: 'Broker called.',
+    });
     expect(done.exception).toEqual(exception);
     expect(scenario.record.open_exceptions_count).toBe(1);
   });
 
   it('keeps the assignee if none is given', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const { exception } = scenario.openException('other', { assignee: 'Kim' });
     expect(scenario.acknowledgeException(exception).exception).toMatchObject({
       status: 'acknowledged',
@@ -234,7 +240,7 @@ describe('acknowledging', () => {
   });
 
   it('again changes or removes the assignee, and keeps the time', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const first = scenario.acknowledgeException(scenario.openException('other').exception, {
       assignee: 'Kim',
     }).exception;
@@ -251,7 +257,7 @@ describe('acknowledging', () => {
   });
 
   it('again with the same values stores nothing; with only a note it is announced', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const first = scenario.acknowledgeException(scenario.openException('other').exception, {
       assignee: 'Kim',
     }).exception;
@@ -261,11 +267,11 @@ describe('acknowledging', () => {
     }
     const said = scenario.acknowledgeException(first, { note: 'Still waiting.' });
     expect([said.outcome, said.exception]).toEqual(['acknowledged', first]);
-    expect(findEventData(said, 'exception.updated.v1')).toMatchObject({ note: 'Still waiting.' });
+    expect(findDataOfDecisionEvent(said, 'exception.updated.v1')).toMatchObject({ note: 'Still waiting.' });
   });
 
   it('again with the last note stores nothing; with another note it is announced', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const { exception } = scenario.openException('other');
     const first = scenario.acknowledgeException(exception, { assignee: 'Kim', note: 'Broker called.' }).exception;
     for (const same of [{ assignee: 'Kim', note: 'Broker called.' }, { note: 'Broker called.' }]) {
@@ -283,27 +289,27 @@ describe('acknowledging', () => {
   });
 
   it('refuses resolved and unknown exceptions', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const { exception } = scenario.openException('other');
     scenario.resolveException(exception);
-    expect(catchRefusal(() => scenario.acknowledgeException(exception)).code).toBe('exception_resolved');
-    expect(catchRefusal(() => scenario.acknowledgeException({ id: 'exc_x' })).code).toBe('not_found');
+    expect(captureRefusal(() => scenario.acknowledgeException(exception)).code).toBe('exception_resolved');
+    expect(captureRefusal(() => scenario.acknowledgeException({ id: 'exc_x' })).code).toBe('not_found');
   });
 
   it('lets its rule still resolve it', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('customs_hold', day(20));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
     scenario.acknowledgeException(scenario.state!.exceptions[0]!, { assignee: 'Kim' });
-    scenario.postMilestone('gated_in', day(20, 14));
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(20, 14));
     expect(scenario.exceptions).toEqual(['customs_hold acknowledged']);
-    scenario.postMilestone('import_customs_cleared', day(21));
+    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(21));
     expect(scenario.exceptions).toEqual(['customs_hold resolved auto_cleared']);
     expect(scenario.state?.exceptions[0]).toMatchObject({ assignee: 'Kim', acknowledged_at: expect.any(String) });
   });
 
   it('an exception whose condition has ended resolves it in the same command', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('customs_hold', day(20));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
     scenario.settings = SILENT;
     const done = scenario.acknowledgeException(scenario.state!.exceptions[0]!, { note: 'Seen.' });
     expect(listEventTypes(done)).toEqual(['exception.updated.v1', 'exception.resolved.v2']);
@@ -313,13 +319,13 @@ describe('acknowledging', () => {
 
 describe('resolving by hand', () => {
   it('stores the person, the code and the note', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const previous = scenario.openException('shortage').exception;
     const done = scenario.resolveException(previous, { code: 'waived', note: 'Counted again.' });
     expect([done.outcome, listEventTypes(done)]).toEqual(['resolved', ['exception.resolved.v2']]);
     const resolution = { code: 'waived', note: 'Counted again.', by: ME };
     const exception = { ...previous, status: 'resolved', resolution, resolved_at: scenario.record.updated_at };
-    expect(findEventData(done, 'exception.resolved.v2')).toEqual({
+    expect(findDataOfDecisionEvent(done, 'exception.resolved.v2')).toEqual({
       exception_id: previous.id,
       resolution,
       resolved_at: scenario.record.updated_at,
@@ -329,58 +335,62 @@ describe('resolving by hand', () => {
   });
 
   it('a resolved one changes nothing, however it was resolved', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('customs_hold', day(20));
-    scenario.postMilestone('import_customs_cleared', day(21));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
+    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(21));
     const cleared = scenario.state!.exceptions[0]!;
     const mine = scenario.resolveException(scenario.openException('other').exception, { code: 'duplicate' }).exception;
     for (const exception of [cleared, mine]) {
       const again = scenario.resolveException(exception, { code: 'false_positive', note: 'No.' });
       expect([again.outcome, again.events, again.exception]).toEqual(['unchanged', [], exception]);
     }
-    expect(catchRefusal(() => scenario.resolveException({ id: 'exc_x' })).code).toBe('not_found');
+    expect(captureRefusal(() => scenario.resolveException({ id: 'exc_x' })).code).toBe('not_found');
   });
 
   it('while its condition exists suppresses the rule until the condition has ended once', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('customs_hold', day(20));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
     const done = scenario.resolveException(scenario.state!.exceptions[0]!);
     expect(listEventTypes(done)).toEqual(['exception.resolved.v2']);
-    scenario.postMilestone('customs_inspection', day(21));
+    scenario.postMilestone('customs_inspection', createTimeInJanuary2026(21));
     expect(scenario.open).toEqual([]);
-    scenario.postMilestone('import_customs_cleared', day(22));
-    scenario.postMilestone('customs_hold', day(23));
+    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(22));
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(23));
     expect(scenario.exceptions).toEqual(['customs_hold resolved fixed', 'customs_hold open']);
   });
 
   it('after its condition has ended does not suppress the rule', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     scenario.openException('customs_hold');
     scenario.resolveException(scenario.state!.exceptions[0]!);
-    scenario.postMilestone('customs_hold', day(20));
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
     expect(scenario.exceptions).toEqual(['customs_hold resolved fixed', 'customs_hold open']);
   });
 
   it('twice while its condition exists suppresses the rule like once', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('customs_hold', day(20));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(20));
     scenario.resolveException(scenario.state!.exceptions[0]!);
     const again = scenario.openException('customs_hold');
     expect([again.outcome, again.exception.rule]).toEqual(['opened', null]);
     expect(listEventTypes(scenario.resolveException(again.exception))).toEqual(['exception.resolved.v2']);
-    expect(listEventTypes(scenario.postMilestone('gated_in', day(21)))).not.toContain('exception.conditions_ended.v1');
+    expect(listEventTypes(scenario.postMilestone('gated_in', createTimeInJanuary2026(21)))).not.toContain(
+      'exception.conditions_ended.v1',
+    );
     expect(scenario.open).toEqual([]);
-    scenario.postMilestone('import_customs_cleared', day(22));
-    scenario.postMilestone('customs_hold', day(23));
+    scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(22));
+    scenario.postMilestone('customs_hold', createTimeInJanuary2026(23));
     expect(scenario.open).toEqual(['customs_hold']);
   });
 
   it('without a rule ends no condition', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     expect(listEventTypes(scenario.resolveException(scenario.openException('lost').exception))).toEqual([
       'exception.resolved.v2',
     ]);
-    expect(listEventTypes(scenario.postMilestone('gated_in', day(2)))).not.toContain('exception.conditions_ended.v1');
+    expect(listEventTypes(scenario.postMilestone('gated_in', createTimeInJanuary2026(2)))).not.toContain(
+      'exception.conditions_ended.v1',
+    );
   });
 
   it('opens exceptions of other due rules', () => {
@@ -398,12 +408,12 @@ describe('resolving by hand', () => {
 });
 
 describe('exceptions that open with time', () => {
-  const ETA = day(20);
-  const DUE = day(21, 0);
-  const GRAVER = day(22);
+  const ETA = createTimeInJanuary2026(20);
+  const DUE = createTimeInJanuary2026(21, 0);
+  const GRAVER = createTimeInJanuary2026(22);
   /** A shipment whose departure is overdue from `DUE` on, without other exceptions. */
   function expected(): Scenario {
-    const scenario = new Scenario().atTime(day(1));
+    const scenario = new Scenario().atTime(createTimeInJanuary2026(1));
     const { arrival_overdue, ...others } = DEFAULT_RULE_SETTINGS.exceptions;
     const silent = Object.entries(others).map(([type, settings]) => [type, { ...settings, enabled: false }]);
     scenario.settings = {
@@ -416,7 +426,7 @@ describe('exceptions that open with time', () => {
   }
 
   it('opened by hand before they are due stay the person’s, and need no check', () => {
-    const scenario = expected().atTime(day(20, 23));
+    const scenario = expected().atTime(createTimeInJanuary2026(20, 23));
     const opened = scenario.openException('arrival_overdue');
     expect([opened.outcome, opened.exception.rule, opened.nextCheckAt]).toEqual(['opened', null, null]);
     expect(listEventTypes(scenario.atTime(GRAVER).checkRules())).toEqual([]);
@@ -489,7 +499,7 @@ describe('exceptions that open with time', () => {
 describe('a repeated command', () => {
   const about = (scenario: Scenario) => ({ ...scenario.createCommandContext(), shipment_id: SHIPMENT_ID });
   const opening = (scenario: Scenario, type: ExceptionType) =>
-    ({ ...about(scenario), type: 'OpenException', exception: exceptionInput({ type }) }) as const;
+    ({ ...about(scenario), type: 'OpenException', exception: createExceptionInput({ type }) }) as const;
 
   it('is decided equally, with the same id', () => {
     const scenario = heldUnseen();
@@ -513,14 +523,14 @@ describe('a repeated command', () => {
       const { length } = on.events;
       const decided = on.runCommand(command);
       const events = on.events.slice(length);
-      const { rebuildResult } = getHandler(command.type);
+      const { rebuildResult } = getCommandHandler(command.type);
       const { exceptionId } = decided as unknown as { readonly exceptionId: string };
       expect([decided, rebuildResult(events, command)]).toEqual([
         expect.objectContaining({ outcome }),
         { outcome, exceptionId },
       ]);
       for (const [other] of commands) {
-        if (other !== command) expect(getHandler(other.type).rebuildResult(events, other)).toBeUndefined();
+        if (other !== command) expect(getCommandHandler(other.type).rebuildResult(events, other)).toBeUndefined();
       }
     }
   });

@@ -10,7 +10,7 @@ import {
 } from '@tracking/contracts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
-import { toFindingKey, addDerivedEvents } from '../exceptions/reconcile.ts';
+import { createFindingKey, addEventsOfDerivedChanges } from '../exceptions/reconcile.ts';
 import { normaliseCode } from '../references.ts';
 import { findException, findMilestone, type ShipmentState } from '../state.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type CommandHandler,
   type DecideContext,
   type Decision,
-  throwIfErrors,
+  throwIfInvalidFields,
   warnOfCancelledShipment,
 } from './command.ts';
 import { checkContainer } from './record-milestone.ts';
@@ -57,9 +57,9 @@ export const openExceptionHandler: CommandHandler<
   OpenExceptionResult,
   Omit<OpenExceptionAnswer, 'warnings'>
 > = {
-  decide: decideExceptionOpening,
+  decideOnExistingShipment: decideExceptionOpening,
   rebuildResult(events, { exception }) {
-    const opened = findOpenedException(events, normaliseInput(exception));
+    const opened = findOpenedException(events, normaliseExceptionInput(exception));
     if (opened === undefined) return undefined;
     return { outcome: opened.rule === null ? 'opened' : 'existing', exceptionId: opened.id };
   },
@@ -74,33 +74,38 @@ function decideExceptionOpening(
 ): Decision<OpenExceptionResult> {
   const { at } = command;
   const { record } = state;
-  const input = normaliseInput(command.exception);
-  throwIfErrors([...checkContainer(input, record), ...checkMilestoneId(input, state)]);
+  const input = normaliseExceptionInput(command.exception);
+  throwIfInvalidFields([...checkContainer(input, record), ...checkMilestoneId(input, state)]);
   const warnings = warnOfCancelledShipment(record, record);
-  const present = state.exceptions.find((each) => each.status !== 'resolved' && isSameSubject(each, input));
+  const present = state.exceptions.find((each) => each.status !== 'resolved' && isSameExceptionSubject(each, input));
   if (present !== undefined) {
     const { nextCheckAt } = state;
     return { outcome: 'existing', exceptionId: present.id, events: [], nextCheckAt, warnings };
   }
   // If its rule is due, the rule opens the exception, so that the outcome does not depend on when the clock last
   // checked the shipment.
-  const due = addDerivedEvents(at, state, [], context);
+  const due = addEventsOfDerivedChanges(at, state, [], context);
   const byRule = findOpenedException(due.events, input);
   if (byRule !== undefined) return { outcome: 'existing', exceptionId: byRule.id, ...due, warnings };
 
-  throwIfErrors(checkExceptionLimit(state));
+  throwIfInvalidFields(checkExceptionLimit(state));
   const exception = createException(command, input, context);
   const open_exceptions_count = record.open_exceptions_count + 1;
   const exceptions = [...state.exceptions, exception];
   const after = { ...state, exceptions, record: { ...record, open_exceptions_count } };
   const event: ShipmentEventBody = { type: 'exception.opened.v1', data: { exception, open_exceptions_count } };
-  return { outcome: 'opened', exceptionId: exception.id, ...addDerivedEvents(at, after, [event], context), warnings };
+  return {
+    outcome: 'opened',
+    exceptionId: exception.id,
+    ...addEventsOfDerivedChanges(at, after, [event], context),
+    warnings,
+  };
 }
 
 type ExceptionSubject = Pick<ExceptionInput, 'type' | 'container_number'>;
 
-function isSameSubject(a: ExceptionSubject, b: ExceptionSubject): boolean {
-  return toFindingKey(a.type, a.container_number) === toFindingKey(b.type, b.container_number);
+function isSameExceptionSubject(a: ExceptionSubject, b: ExceptionSubject): boolean {
+  return createFindingKey(a.type, a.container_number) === createFindingKey(b.type, b.container_number);
 }
 
 function findOpenedException(
@@ -109,10 +114,10 @@ function findOpenedException(
 ): ShipmentException | undefined {
   return events
     .flatMap(({ type, data }) => (type === 'exception.opened.v1' ? [data.exception] : []))
-    .find((exception) => isSameSubject(exception, subject));
+    .find((exception) => isSameExceptionSubject(exception, subject));
 }
 
-function normaliseInput(input: ExceptionInput): ExceptionInput {
+function normaliseExceptionInput(input: ExceptionInput): ExceptionInput {
   return { ...input, container_number: input.container_number === null ? null : normaliseCode(input.container_number) };
 }
 
@@ -168,7 +173,7 @@ export const acknowledgeExceptionHandler: CommandHandler<
   AcknowledgeExceptionResult,
   Omit<AcknowledgeExceptionAnswer, 'warnings'>
 > = {
-  decide({ exception_id, note, at, ...command }, state, context) {
+  decideOnExistingShipment({ exception_id, note, at, ...command }, state, context) {
     const previous = findException(state, exception_id);
     if (previous.status === 'resolved') {
       throw new DomainError(
@@ -186,7 +191,7 @@ export const acknowledgeExceptionHandler: CommandHandler<
     const exception = { ...previous, status: 'acknowledged', assignee, acknowledged_at } as const;
     const event = { type: 'exception.updated.v1', data: { exception, previous, note } } as const;
     const after = replaceException(state, exception);
-    return { ...common, outcome: 'acknowledged', ...addDerivedEvents(at, after, [event], context) };
+    return { ...common, outcome: 'acknowledged', ...addEventsOfDerivedChanges(at, after, [event], context) };
   },
   rebuildResult(events, { exception_id }) {
     const isUpdated = events.some(
@@ -218,7 +223,7 @@ export const resolveExceptionHandler: CommandHandler<
   ResolveExceptionResult,
   Omit<ResolveExceptionAnswer, 'warnings'>
 > = {
-  decide({ exception_id, code, note, actor, at }, state, context) {
+  decideOnExistingShipment({ exception_id, code, note, actor, at }, state, context) {
     const previous = findException(state, exception_id);
     const common = { exceptionId: previous.id, warnings: warnOfCancelledShipment(state.record, state.record) };
     if (previous.status === 'resolved') {
@@ -230,7 +235,7 @@ export const resolveExceptionHandler: CommandHandler<
     const data = { exception_id, resolution, resolved_at: at, open_exceptions_count };
     const event = { type: 'exception.resolved.v2', data } as const;
     const after = replaceException(state, exception, open_exceptions_count);
-    return { ...common, outcome: 'resolved', ...addDerivedEvents(at, after, [event], context) };
+    return { ...common, outcome: 'resolved', ...addEventsOfDerivedChanges(at, after, [event], context) };
   },
   rebuildResult(events, { exception_id }) {
     const isResolved = events.some(

@@ -4,12 +4,12 @@ import {
   type Scenario,
   CONTAINER_WITH_WRONG_DIGIT,
   createDecideContext,
-  day,
-  documentInput,
-  exceptionInput,
-  milestoneInput,
-  receivedObject,
-  createVoyage,
+  createTimeInJanuary2026,
+  createDocumentInput,
+  createExceptionInput,
+  createMilestoneInput,
+  createReceivedObject,
+  createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { type CommandOf, type CommandType, decide } from './shipment-commands.ts';
 
@@ -26,7 +26,7 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
   RecordMilestone: (scenario) => ({
     ...about(scenario),
     type: 'RecordMilestone',
-    milestone: milestoneInput({ code: 'gated_in', occurred_at: day(3) }),
+    milestone: createMilestoneInput({ code: 'gated_in', occurred_at: createTimeInJanuary2026(3) }),
   }),
   CorrectMilestone: (scenario) => ({
     ...about(scenario),
@@ -45,7 +45,7 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
   OpenException: (scenario) => ({
     ...about(scenario),
     type: 'OpenException',
-    exception: exceptionInput({ type: 'shortage' }),
+    exception: createExceptionInput({ type: 'shortage' }),
   }),
   AcknowledgeException: (scenario) => ({
     ...about(scenario),
@@ -63,18 +63,18 @@ const COMMANDS: { readonly [Type in CommandType]: (scenario: Scenario) => Comman
   AddDocument: (scenario) => ({
     ...about(scenario),
     type: 'AddDocument',
-    document: documentInput(),
-    object: receivedObject(),
+    document: createDocumentInput(),
+    object: createReceivedObject(),
   }),
   RequestUpload: (scenario) => ({
     ...about(scenario),
     type: 'RequestUpload',
-    document: { ...documentInput(), content_type: 'text/csv', size_bytes: 1, checksum_sha256: 'ab'.repeat(32) },
+    document: { ...createDocumentInput(), content_type: 'text/csv', size_bytes: 1, checksum_sha256: 'ab'.repeat(32) },
   }),
   ReceiveUpload: (scenario) => ({
     ...documentOf(scenario, 0),
     type: 'ReceiveUpload',
-    object: receivedObject(),
+    object: createReceivedObject(),
     kept_object_id: null,
   }),
   CompleteUpload: (scenario) => ({ ...documentOf(scenario, 0), type: 'CompleteUpload', lost_object_id: null }),
@@ -92,8 +92,8 @@ const TYPES = Object.keys(COMMANDS) as CommandType[];
 
 /** Decides on a shipment at version 6, or on none. Returns the version in the error. */
 function outcome(type: CommandType, expected: ExpectedVersions | undefined, exists = true): unknown {
-  const scenario = createVoyage({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
-  scenario.postMilestone('booking_confirmed', day(1), { classifier: 'planned' });
+  const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+  scenario.postMilestone('booking_confirmed', createTimeInJanuary2026(1), { classifier: 'planned' });
   scenario.receiveUpload(scenario.requestUpload().document);
   scenario.addDocument();
   expect(scenario.record.version).toBe(6);
@@ -157,7 +157,7 @@ test.each<[CommandType, object]>([
   ['RejectDocument', { document_id: 'doc_none' }],
   ['DeleteDocument', { document_id: 'doc_none' }],
 ])('%s does not find a missing part, regardless of the expected version', (type, target) => {
-  const scenario = createVoyage({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
+  const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] });
   for (const expected_versions of [undefined, [2], 'any', 'none'] as const) {
     const command = { ...COMMANDS[type](scenario), ...target, ...(expected_versions && { expected_versions }) };
     expect(() => decide(command, scenario.state, createDecideContext(command.id))).toThrow(
@@ -167,8 +167,8 @@ test.each<[CommandType, object]>([
 });
 
 test('validation errors are not reported to a client that has not seen the version', () => {
-  const scenario = createVoyage();
-  scenario.postMilestone('delivered', day(20));
+  const scenario = createOceanShipmentScenario();
+  scenario.postMilestone('delivered', createTimeInJanuary2026(20));
   const command = { ...COMMANDS.CancelShipment(scenario), expected_versions: [1] };
   expect(() => decide(command, scenario.state, createDecideContext(command.id))).toThrow(PreconditionFailed);
 });

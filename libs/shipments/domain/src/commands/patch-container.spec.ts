@@ -3,9 +3,9 @@ import { fold } from '../index.ts';
 import {
   CONTAINER_A,
   CONTAINER_B,
-  findEventData,
-  day,
-  catchRefusal,
+  findDataOfDecisionEvent,
+  createTimeInJanuary2026,
+  captureRefusal,
   createScenario,
   listEventTypes,
 } from '../../test/scenario.ts';
@@ -22,7 +22,7 @@ describe('client fields of a container', () => {
     const scenario = createScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     const decision = scenario.patchContainer(CONTAINER_A, GIVEN);
     expect([decision.outcome, listEventTypes(decision)]).toEqual(['updated', ['shipment.changed.v1']]);
-    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toEqual({
+    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
       containers: {
         from: [{ number: CONTAINER_A, size_type: null, seal_number: null, last_free_day: null, empty_return_by: null }],
         to: [{ number: CONTAINER_A, ...GIVEN }],
@@ -45,7 +45,8 @@ describe('client fields of a container', () => {
 
   it('of an unknown container are not found', () => {
     expect(
-      catchRefusal(() => createScenario({ container_numbers: [CONTAINER_A] }).patchContainer(CONTAINER_B, GIVEN)).code,
+      captureRefusal(() => createScenario({ container_numbers: [CONTAINER_A] }).patchContainer(CONTAINER_B, GIVEN))
+        .code,
     ).toBe('not_found');
   });
 
@@ -53,12 +54,12 @@ describe('client fields of a container', () => {
     const scenario = createScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.patchContainer(CONTAINER_A, GIVEN);
     scenario.upsertShipment({ container_numbers: [CONTAINER_B, CONTAINER_A], house_bill: 'HB' });
-    scenario.postMilestone('discharged', day(3), { container_number: CONTAINER_A });
-    expect(scenario.getContainer(CONTAINER_A)).toMatchObject({ ...GIVEN, discharged_at: day(3) });
+    scenario.postMilestone('discharged', createTimeInJanuary2026(3), { container_number: CONTAINER_A });
+    expect(scenario.getContainer(CONTAINER_A)).toMatchObject({ ...GIVEN, discharged_at: createTimeInJanuary2026(3) });
     scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
     scenario.upsertShipment({ master_bill: 'MB' });
     scenario.patchShipment({ container_numbers: [CONTAINER_A] });
-    expect(scenario.getContainer(CONTAINER_A)).toMatchObject({ ...GIVEN, discharged_at: day(3) });
+    expect(scenario.getContainer(CONTAINER_A)).toMatchObject({ ...GIVEN, discharged_at: createTimeInJanuary2026(3) });
     expect(fold(scenario.events)).toEqual(scenario.state);
   });
 

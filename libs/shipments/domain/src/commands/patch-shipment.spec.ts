@@ -3,24 +3,24 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   CONTAINER_WITH_WRONG_DIGIT,
-  findEventData,
-  createLegFields,
-  day,
-  catchRefusal,
+  findDataOfDecisionEvent,
+  createLegFieldsWithDefaults,
+  createTimeInJanuary2026,
+  captureRefusal,
   createScenario,
   listEventTypes,
-  createVoyage,
+  createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { fold } from '../index.ts';
 
 const party = (name: string | null, external_id: string | null) => ({ name, external_id });
 const strings = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`name ${n}`, 'x']));
 const leg = (eta: string | null, destination_port = 'USLAX') =>
-  createLegFields({ origin_port: 'CNSHA', destination_port, eta });
+  createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port, eta });
 
 describe('a merge patch', () => {
   it('keeps omitted fields, clears with null, replaces arrays', () => {
-    const scenario = createVoyage({
+    const scenario = createOceanShipmentScenario({
       house_bill: 'HB',
       master_bill: 'MB',
       container_numbers: [CONTAINER_A, CONTAINER_B],
@@ -67,7 +67,7 @@ describe('a merge patch', () => {
 
   it('must not exceed limits of the merged shipment', () => {
     const scenario = createScenario({ metadata: strings(50) });
-    expect(catchRefusal(() => scenario.patchShipment({ metadata: { another: 'x' } }))).toMatchObject({
+    expect(captureRefusal(() => scenario.patchShipment({ metadata: { another: 'x' } }))).toMatchObject({
       code: 'limit_exceeded',
     });
     expect(scenario.patchShipment({ metadata: { another: 'x', 'name 0': null } }).outcome).toBe('updated');
@@ -86,17 +86,18 @@ describe('a merge patch', () => {
 
   it('reports every invalid field, warns, and is strict on request', () => {
     const scenario = createScenario();
-    const error = catchRefusal(() => scenario.patchShipment({ origin_port: '?', carrier_scac: '?' }));
+    const error = captureRefusal(() => scenario.patchShipment({ origin_port: '?', carrier_scac: '?' }));
     expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port']);
     const { warnings } = scenario.patchShipment({
       container_numbers: [CONTAINER_WITH_WRONG_DIGIT],
-      etd: day(9),
-      eta: day(8),
+      etd: createTimeInJanuary2026(9),
+      eta: createTimeInJanuary2026(8),
     });
     expect(warnings.map(({ code }) => code)).toEqual(['invalid_container_number', 'eta_before_etd']);
     expect(
-      catchRefusal(() => scenario.patchShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }))
-        .code,
+      captureRefusal(() =>
+        scenario.patchShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }),
+      ).code,
     ).toBe('validation_failed');
   });
 
@@ -104,12 +105,12 @@ describe('a merge patch', () => {
     const scenario = createScenario();
     expect(scenario.patchShipment({ external_id: 'PO-1' }).outcome).toBe('unchanged');
     for (const external_id of ['PO-2', null]) {
-      expect(catchRefusal(() => scenario.patchShipment({ external_id })).code).toBe('external_id_immutable');
+      expect(captureRefusal(() => scenario.patchShipment({ external_id })).code).toBe('external_id_immutable');
     }
     const other = createScenario({ external_id: null, house_bill: 'HB', container_numbers: [CONTAINER_A] });
-    expect(catchRefusal(() => other.patchShipment({ external_id: 'PO-3' })).code).toBe('external_id_immutable');
+    expect(captureRefusal(() => other.patchShipment({ external_id: 'PO-3' })).code).toBe('external_id_immutable');
     expect(other.patchShipment({ external_id: null, house_bill: null }).outcome).toBe('updated');
-    expect(catchRefusal(() => other.patchShipment({ container_numbers: [] })).code).toBe('reference_required');
+    expect(captureRefusal(() => other.patchShipment({ container_numbers: [] })).code).toBe('reference_required');
   });
 
   it('warns if the shipment is cancelled', () => {
@@ -121,7 +122,7 @@ describe('a merge patch', () => {
 
   it('of the mode applies the mode to all milestones', () => {
     const scenario = createScenario({ mode: 'ocean' });
-    scenario.postMilestone('picked_up', day(1));
+    scenario.postMilestone('picked_up', createTimeInJanuary2026(1));
     expect(scenario.record.status).toBe('at_origin');
     scenario.patchShipment({ mode: 'road' });
     expect(scenario.record.status).toBe('in_transit');
@@ -147,7 +148,7 @@ describe('a new mode', () => {
     'is refused by %s with the kept fields that it forbids',
     (command) => {
       const scenario = air();
-      const { details } = catchRefusal(() => scenario[command]({ mode: 'ocean' }));
+      const { details } = captureRefusal(() => scenario[command]({ mode: 'ocean' }));
       expect(details.map(({ param }) => param)).toEqual(forbidden);
       expect(details.every(({ message }) => message.endsWith('not allowed for mode ocean: change it too.'))).toBe(true);
       expect(scenario.record.mode).toBe('air');
@@ -169,20 +170,28 @@ describe('a new mode', () => {
 
   it('does not forbid ports that only follow the legs twice', () => {
     const scenario = createScenario({ mode: 'air', legs: [{ ...leg(null), origin_port: 'FRA' }] });
-    const { details } = catchRefusal(() => scenario.patchShipment({ mode: 'ocean' }));
+    const { details } = captureRefusal(() => scenario.patchShipment({ mode: 'ocean' }));
     expect(details.map(({ param }) => param)).toEqual(['legs[0].origin_port']);
   });
 });
 
 describe('times in a patch', () => {
   it('that repeat the last statement change nothing', () => {
-    const scenario = createVoyage({ etd: day(1), eta: day(20), legs: [leg(day(20))] });
+    const scenario = createOceanShipmentScenario({
+      etd: createTimeInJanuary2026(1),
+      eta: createTimeInJanuary2026(20),
+      legs: [leg(createTimeInJanuary2026(20))],
+    });
     const { legs } = scenario.record;
-    const same = { etd: day(1), eta: day(20), legs: [leg(day(20))] };
+    const same = {
+      etd: createTimeInJanuary2026(1),
+      eta: createTimeInJanuary2026(20),
+      legs: [leg(createTimeInJanuary2026(20))],
+    };
     const version = scenario.record.version;
     expect(scenario.patchShipment(same)).toMatchObject({ outcome: 'unchanged', events: [] });
     expect(scenario.record).toMatchObject({ version, legs });
-    scenario.postEstimate('vessel_arrived', day(25));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25));
     expect(scenario.patchShipment(same).outcome).toBe('updated');
     expect(scenario.patchShipment(same)).toMatchObject({ outcome: 'unchanged', events: [] });
     scenario.patchShipment({ eta: null, etd: null });
@@ -190,59 +199,83 @@ describe('times in a patch', () => {
   });
 
   it('are set even if they equal the last sent values', () => {
-    const scenario = createVoyage({ eta: day(20) });
-    scenario.postEstimate('vessel_arrived', day(25));
-    scenario.upsertShipment({ eta: day(20) });
-    expect(scenario.record.eta).toBe(day(25));
-    scenario.patchShipment({ eta: day(20) });
-    expect(scenario.record.eta).toBe(day(20));
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25));
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(20) });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(25));
+    scenario.patchShipment({ eta: createTimeInJanuary2026(20) });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
   });
 
   it('survive the nightly resend of the plan, but not a newer estimate', () => {
-    const scenario = createVoyage({ etd: day(1), eta: day(20), legs: [leg(day(20))] });
-    scenario.patchShipment({ etd: day(2), eta: day(22), legs: [leg(day(23))] });
-    expect(scenario.upsertShipment({ etd: day(1), eta: day(20), legs: [leg(day(20))] }).outcome).toBe('unchanged');
-    expect(scenario.record).toMatchObject({ etd: day(2), eta: day(22), legs: [{ eta: day(23) }] });
-    scenario.postEstimate('vessel_arrived', day(25));
-    expect(scenario.record.eta).toBe(day(25));
+    const scenario = createOceanShipmentScenario({
+      etd: createTimeInJanuary2026(1),
+      eta: createTimeInJanuary2026(20),
+      legs: [leg(createTimeInJanuary2026(20))],
+    });
+    scenario.patchShipment({
+      etd: createTimeInJanuary2026(2),
+      eta: createTimeInJanuary2026(22),
+      legs: [leg(createTimeInJanuary2026(23))],
+    });
+    expect(
+      scenario.upsertShipment({
+        etd: createTimeInJanuary2026(1),
+        eta: createTimeInJanuary2026(20),
+        legs: [leg(createTimeInJanuary2026(20))],
+      }).outcome,
+    ).toBe('unchanged');
+    expect(scenario.record).toMatchObject({
+      etd: createTimeInJanuary2026(2),
+      eta: createTimeInJanuary2026(22),
+      legs: [{ eta: createTimeInJanuary2026(23) }],
+    });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(25));
   });
 
   it('are cleared by null, regardless of estimates', () => {
-    const scenario = createVoyage({ etd: day(1), eta: day(20) });
-    scenario.postEstimate('vessel_departed', day(2));
-    scenario.postEstimate('vessel_arrived', day(25));
+    const scenario = createOceanShipmentScenario({ etd: createTimeInJanuary2026(1), eta: createTimeInJanuary2026(20) });
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(25));
     scenario.patchShipment({ etd: null, eta: null });
-    expect(scenario.record).toMatchObject({ etd: null, eta: null, original_eta: day(20) });
-    scenario.postEstimate('vessel_arrived', day(26), { location: 'USLAX' });
-    expect(scenario.record.eta).toBe(day(26));
+    expect(scenario.record).toMatchObject({ etd: null, eta: null, original_eta: createTimeInJanuary2026(20) });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(26), { location: 'USLAX' });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(26));
   });
 
   it('change eta after the arrival, which nothing else does', () => {
-    const scenario = createVoyage({ etd: day(1), eta: day(20) });
-    scenario.postMilestone('vessel_departed', day(1), { location: 'CNSHA' });
-    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.upsertShipment({ eta: day(22) });
-    scenario.postEstimate('arrived_at_destination', day(23));
-    expect(scenario.record.eta).toBe(day(20));
-    const decision = scenario.patchShipment({ eta: day(24) });
-    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
-      eta: { from: day(20), to: day(24) },
-      legs: { from: [{ eta: day(20) }], to: [{ eta: day(24) }] },
+    const scenario = createOceanShipmentScenario({ etd: createTimeInJanuary2026(1), eta: createTimeInJanuary2026(20) });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(1), { location: 'CNSHA' });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(22) });
+    scenario.postEstimate('arrived_at_destination', createTimeInJanuary2026(23));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
+    const decision = scenario.patchShipment({ eta: createTimeInJanuary2026(24) });
+    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+      eta: { from: createTimeInJanuary2026(20), to: createTimeInJanuary2026(24) },
+      legs: { from: [{ eta: createTimeInJanuary2026(20) }], to: [{ eta: createTimeInJanuary2026(24) }] },
     });
-    scenario.postMilestone('discharged', day(24), { location: 'USLAX' });
+    scenario.postMilestone('discharged', createTimeInJanuary2026(24), { location: 'USLAX' });
     scenario.patchShipment({ house_bill: 'HB' });
-    expect(scenario.record.eta).toBe(day(24));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
     scenario.patchShipment({ eta: null });
-    expect(scenario.record).toMatchObject({ eta: null, ata: day(21) });
+    expect(scenario.record).toMatchObject({ eta: null, ata: createTimeInJanuary2026(21) });
   });
 
   it('of the last leg change the shipment’s after the arrival, if it has no own eta', () => {
-    const scenario = createVoyage({ legs: [leg(day(20))] });
-    scenario.postMilestone('vessel_arrived', day(21), { location: 'USLAX' });
-    scenario.upsertShipment({ legs: [leg(day(22))] });
-    expect(scenario.record).toMatchObject({ eta: day(20), legs: [{ eta: day(22) }] });
-    scenario.patchShipment({ legs: [leg(day(23))] });
-    expect(scenario.record).toMatchObject({ eta: day(23), legs: [{ eta: day(23) }] });
+    const scenario = createOceanShipmentScenario({ legs: [leg(createTimeInJanuary2026(20))] });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
+    scenario.upsertShipment({ legs: [leg(createTimeInJanuary2026(22))] });
+    expect(scenario.record).toMatchObject({
+      eta: createTimeInJanuary2026(20),
+      legs: [{ eta: createTimeInJanuary2026(22) }],
+    });
+    scenario.patchShipment({ legs: [leg(createTimeInJanuary2026(23))] });
+    expect(scenario.record).toMatchObject({
+      eta: createTimeInJanuary2026(23),
+      legs: [{ eta: createTimeInJanuary2026(23) }],
+    });
   });
 
   it('lets ports that were not given follow its legs', () => {
@@ -257,30 +290,36 @@ describe('times in a patch', () => {
   });
 
   it('may set original_eta; null resets it to the present eta', () => {
-    const scenario = createVoyage({ eta: day(20) });
-    scenario.patchShipment({ eta: day(20, 18) });
-    const decision = scenario.patchShipment({ original_eta: day(20, 6) });
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
+    scenario.patchShipment({ eta: createTimeInJanuary2026(20, 18) });
+    const decision = scenario.patchShipment({ original_eta: createTimeInJanuary2026(20, 6) });
     expect(listEventTypes(decision)).toEqual(['shipment.changed.v1']);
-    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toEqual({
-      original_eta: { from: day(20), to: day(20, 6) },
+    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
+      original_eta: { from: createTimeInJanuary2026(20), to: createTimeInJanuary2026(20, 6) },
     });
-    scenario.upsertShipment({ eta: day(26) });
-    expect(scenario.record.original_eta).toBe(day(20, 6));
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(26) });
+    expect(scenario.record.original_eta).toBe(createTimeInJanuary2026(20, 6));
     scenario.patchShipment({ original_eta: null });
-    expect(scenario.record.original_eta).toBe(day(26));
+    expect(scenario.record.original_eta).toBe(createTimeInJanuary2026(26));
     scenario.patchShipment({ eta: null, original_eta: null });
     expect(scenario.record.original_eta).toBeNull();
   });
 
   it('without an eta lets the first eta given after it become original_eta', () => {
-    const scenario = createVoyage({ eta: day(20) });
-    scenario.atTime(day(3)).patchShipment({ eta: null, original_eta: null });
-    scenario.atTime(day(4)).patchShipment({ etd: day(6) });
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
+    scenario.atTime(createTimeInJanuary2026(3)).patchShipment({ eta: null, original_eta: null });
+    scenario.atTime(createTimeInJanuary2026(4)).patchShipment({ etd: createTimeInJanuary2026(6) });
     expect(scenario.record).toMatchObject({ eta: null, original_eta: null });
-    scenario.atTime(day(5)).patchShipment({ eta: day(22) });
-    expect(scenario.record).toMatchObject({ eta: day(22), original_eta: day(22) });
-    scenario.atTime(day(6)).patchShipment({ eta: day(25) });
-    expect(scenario.record).toMatchObject({ eta: day(25), original_eta: day(22) });
+    scenario.atTime(createTimeInJanuary2026(5)).patchShipment({ eta: createTimeInJanuary2026(22) });
+    expect(scenario.record).toMatchObject({
+      eta: createTimeInJanuary2026(22),
+      original_eta: createTimeInJanuary2026(22),
+    });
+    scenario.atTime(createTimeInJanuary2026(6)).patchShipment({ eta: createTimeInJanuary2026(25) });
+    expect(scenario.record).toMatchObject({
+      eta: createTimeInJanuary2026(25),
+      original_eta: createTimeInJanuary2026(22),
+    });
     expect(fold(scenario.events)).toEqual(scenario.state);
   });
 });

@@ -11,14 +11,14 @@ import {
   type TimeOrDay,
   type Warning,
 } from '@tracking/contracts';
-import { findChanges, isSameJson, type ClientContainerFields } from '../changes.ts';
+import { findAnnouncedChanges, isSameJson, type ClientContainerFields } from '../changes.ts';
 import { isBeforeEarliestDate, TIME_OUT_OF_RANGE_ERROR } from '../check-milestone.ts';
 import { checkShipmentFields } from '../check-shipment.ts';
 import { createChangedEvent } from '../changed-event.ts';
 import { deriveShipment } from '../derive.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
-import { findTimeZone, getPrecision, toStatedTime } from '../local-time.ts';
+import { findTimeZone, getTimePrecision, toStatedTime } from '../local-time.ts';
 import type { ShipmentState } from '../state.ts';
 import {
   type CommandContext,
@@ -66,7 +66,7 @@ export const patchShipmentHandler: CommandHandler<
   ShipmentPatchResult,
   Omit<ShipmentPatchAnswer, 'warnings'>
 > = {
-  decide: decideShipmentPatch,
+  decideOnExistingShipment: decideShipmentPatch,
   rebuildResult: () => ({ outcome: 'updated' }),
   answer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };
@@ -79,7 +79,7 @@ export const patchShipmentHandler: CommandHandler<
 function decideShipmentPatch(command: PatchShipment, state: ShipmentState, context: DecideContext): PatchDecision {
   const before = state.record;
   const { original_eta, ...patch } = command.patch;
-  const fields = mergePatch(before, patch);
+  const fields = mergeShipmentPatch(before, patch);
   const mode = fields.mode === undefined ? before.mode : fields.mode;
   const checked = checkShipmentFields(fields, mode, context.places, command.strict);
   const { etd, eta, legs } = checked.fields;
@@ -130,7 +130,7 @@ function isPresentTime(
 ): boolean {
   const port = time === 'etd' ? journey.origin_port : journey.destination_port;
   const stated = toStatedTime(given, findTimeZone(port, places));
-  return journey[time] === stated.value && journey[`${time}_precision`] === getPrecision(stated);
+  return journey[time] === stated.value && journey[`${time}_precision`] === getTimePrecision(stated);
 }
 
 function hasNewerEstimate({ timeline, droppedEstimates }: ShipmentState, revision: number): boolean {
@@ -142,7 +142,7 @@ function hasNewerEstimate({ timeline, droppedEstimates }: ShipmentState, revisio
 }
 
 /** Returns the patch with its objects merged into the objects of the shipment. */
-function mergePatch(
+function mergeShipmentPatch(
   before: ShipmentRecord,
   { shipper, consignee, metadata, ...others }: Omit<ShipmentPatch, 'original_eta'>,
 ): Partial<ShipmentFields> {
@@ -150,7 +150,7 @@ function mergePatch(
     ...others,
     ...(shipper !== undefined && { shipper: mergeParty(before.shipper, shipper) }),
     ...(consignee !== undefined && { consignee: mergeParty(before.consignee, consignee) }),
-    ...(metadata !== undefined && { metadata: mergeStrings(before.metadata, metadata) }),
+    ...(metadata !== undefined && { metadata: mergeMetadataPatch(before.metadata, metadata) }),
   };
 }
 
@@ -159,7 +159,7 @@ function mergeParty(before: Party | null, patch: Partial<Party> | null): Party |
 }
 
 /** The metadata are in a Map, because `__proto__` is an allowed name. */
-function mergeStrings(
+function mergeMetadataPatch(
   before: ShipmentRecord['metadata'],
   patch: MergedFields['metadata'] | null,
 ): ShipmentRecord['metadata'] {
@@ -199,7 +199,7 @@ export const patchContainerHandler: CommandHandler<
   ContainerPatchResult,
   Omit<ContainerPatchAnswer, 'warnings'>
 > = {
-  decide: decideContainerPatch,
+  decideOnExistingShipment: decideContainerPatch,
   rebuildResult: (_, { number }) => ({ outcome: 'updated', number }),
   answer({ outcome, number }, { record }) {
     const container = record.containers.find((each) => each.number === number);
@@ -223,7 +223,7 @@ function decideContainerPatch(
   const before = state.record;
   const containers = before.containers.map((each) => (each.number === number ? { ...each, ...patch } : each));
   const derived = deriveShipment({ ...state, record: { ...before, containers } }, context.places);
-  const changes = findChanges(before, derived.record);
+  const changes = findAnnouncedChanges(before, derived.record);
   const events: ShipmentEventBody[] = changes === undefined ? [] : [createChangedEvent(changes, derived)];
   const reconciled = reconcileExceptions(state, { derived, timeline: state.timeline, events }, { ...context, at });
   const outcome = reconciled.events.length === 0 ? 'unchanged' : 'updated';

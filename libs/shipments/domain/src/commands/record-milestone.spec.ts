@@ -4,13 +4,13 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   Scenario,
-  findEventData,
-  day,
-  milestoneInput,
-  catchRefusal,
+  findDataOfDecisionEvent,
+  createTimeInJanuary2026,
+  createMilestoneInput,
+  captureRefusal,
   createScenario,
   listEventTypes,
-  createVoyage,
+  createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findAnnouncement, fold } from '../index.ts';
 
@@ -18,8 +18,8 @@ const warnings = (decision: Decision) => decision.warnings.map(({ code }) => cod
 
 describe('recording', () => {
   it('stores the sent fields with those of the catalog and the command', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const decision = scenario.postMilestone('vessel_departed', day(2), {
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
+    const decision = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), {
       source: 'carrier',
       reason_code: 'weather',
       location: 'cn sha',
@@ -43,7 +43,7 @@ describe('recording', () => {
       label: 'Vessel departed',
       sequence: 55,
       classifier: 'actual',
-      occurred_at: day(2),
+      occurred_at: createTimeInJanuary2026(2),
       location: 'CNSHA',
       timezone: 'Asia/Shanghai',
       source: 'carrier',
@@ -70,17 +70,19 @@ describe('recording', () => {
   });
 
   it('appends the milestone, then the client-visible changes, then exceptions', () => {
-    const scenario = createVoyage();
-    expect(listEventTypes(scenario.postMilestone('vessel_departed', day(2)))).toEqual([
+    const scenario = createOceanShipmentScenario();
+    expect(listEventTypes(scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2)))).toEqual([
       'milestone.recorded.v1',
       'shipment.changed.v1',
     ]);
-    expect(listEventTypes(scenario.postMilestone('in_transit_checkpoint', day(3)))).toEqual(['milestone.recorded.v1']);
-    expect(listEventTypes(scenario.postMilestone('customs_hold', day(4)))).toEqual([
+    expect(listEventTypes(scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(3)))).toEqual([
+      'milestone.recorded.v1',
+    ]);
+    expect(listEventTypes(scenario.postMilestone('customs_hold', createTimeInJanuary2026(4)))).toEqual([
       'milestone.recorded.v1',
       'exception.opened.v1',
     ]);
-    expect(listEventTypes(scenario.postMilestone('delivered', day(5)))).toEqual([
+    expect(listEventTypes(scenario.postMilestone('delivered', createTimeInJanuary2026(5)))).toEqual([
       'milestone.recorded.v1',
       'shipment.changed.v1',
       'exception.resolved.v2',
@@ -88,22 +90,22 @@ describe('recording', () => {
   });
 
   it('changes last_milestone, which changes do not contain', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    const decision = scenario.postMilestone('vessel_departed', day(2), { location: 'CNSHA' });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const decision = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
     const last = {
       id: 'mst_0000020',
       code: 'vessel_departed',
       label: 'Vessel departed',
-      occurred_at: day(2),
+      occurred_at: createTimeInJanuary2026(2),
       location: 'CNSHA',
     };
     expect(scenario.record.last_milestone).toEqual(last);
     expect(scenario.getContainer(CONTAINER_A).last_milestone).toEqual(last);
-    expect(findEventData(decision, 'milestone.recorded.v1')?.last).toEqual({
+    expect(findDataOfDecisionEvent(decision, 'milestone.recorded.v1')?.last).toEqual({
       shipment: last,
       containers: [{ last, numbers: [CONTAINER_A, CONTAINER_B] }],
     });
-    const changes = findEventData(decision, 'shipment.changed.v1')?.changes;
+    const changes = findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes;
     expect(Object.keys(changes ?? {}).sort()).toEqual(['atd', 'containers', 'legs', 'status', 'status_milestone_id']);
     expect(changes?.containers?.to).toEqual([
       { number: CONTAINER_A, status: 'in_transit', status_milestone_id: 'mst_0000020' },
@@ -112,28 +114,28 @@ describe('recording', () => {
   });
 
   it('sets last_milestone to the latest actual one, not the last received', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postMilestone('vessel_departed', day(3));
-    scenario.postMilestone('gated_in', day(2), { container_number: CONTAINER_A });
-    scenario.postEstimate('vessel_arrived', day(20));
-    scenario.postMilestone('vessel_arrived', day(21), { classifier: 'planned' });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(3));
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { container_number: CONTAINER_A });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { classifier: 'planned' });
     expect(scenario.record.last_milestone?.code).toBe('vessel_departed');
-    scenario.postMilestone('in_transit_checkpoint', day(4), { container_number: CONTAINER_B });
+    scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(4), { container_number: CONTAINER_B });
     expect(scenario.record.last_milestone?.code).toBe('in_transit_checkpoint');
     expect(scenario.getContainer(CONTAINER_A).last_milestone?.code).toBe('vessel_departed');
     expect(scenario.getContainer(CONTAINER_B).last_milestone?.code).toBe('in_transit_checkpoint');
   });
 
   it('prefers the later one in the catalog among milestones of the same time', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('discharged', day(3));
-    scenario.postMilestone('vessel_arrived', day(3));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('discharged', createTimeInJanuary2026(3));
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(3));
     expect(scenario.record.last_milestone?.code).toBe('discharged');
   });
 
   it('reports every invalid field at once', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const error = catchRefusal(() =>
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
+    const error = captureRefusal(() =>
       scenario.postMilestone('nonsense', '2027-01-01T00:00:00.000Z', { container_number: CONTAINER_B }),
     );
     expect(error.code).toBe('validation_failed');
@@ -145,51 +147,60 @@ describe('recording', () => {
   });
 
   it('refuses a container that is not on the shipment, also a removed one', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
     expect(
-      catchRefusal(() => scenario.postMilestone('delivered', day(3), { container_number: CONTAINER_C })).details,
+      captureRefusal(() =>
+        scenario.postMilestone('delivered', createTimeInJanuary2026(3), { container_number: CONTAINER_C }),
+      ).details,
     ).toMatchObject([{ param: 'container_number', code: 'unknown_container' }]);
     scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
     expect(
-      catchRefusal(() => scenario.postMilestone('delivered', day(3), { container_number: CONTAINER_A })).code,
+      captureRefusal(() =>
+        scenario.postMilestone('delivered', createTimeInJanuary2026(3), { container_number: CONTAINER_A }),
+      ).code,
     ).toBe('validation_failed');
   });
 
   it('refuses a milestone without a shipment', () => {
     const scenario = new Scenario();
-    const milestone = milestoneInput({ code: 'delivered', occurred_at: day(1) });
+    const milestone = createMilestoneInput({ code: 'delivered', occurred_at: createTimeInJanuary2026(1) });
     const command = {
       ...scenario.createCommandContext(),
       type: 'RecordMilestone',
       shipment_id: 'shp_x',
       milestone,
     } as const;
-    expect(catchRefusal(() => scenario.runCommand(command)).code).toBe('not_found');
+    expect(captureRefusal(() => scenario.runCommand(command)).code).toBe('not_found');
   });
 
   it('refuses new milestones beyond 5,000, but accepts repetitions and corrections', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
-    const first = scenario.postMilestone('in_transit_checkpoint', day(1), { external_id: 'EV-1' }).milestone;
+    const first = scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(1), {
+      external_id: 'EV-1',
+    }).milestone;
     const entry = { milestone: first, recorded: 1, written: 1, overridden: {}, formerReports: [] };
     scenario.state = { ...state, timeline: Array.from({ length: 5_000 }, () => entry) };
-    expect(catchRefusal(() => scenario.postMilestone('delivered', day(2)))).toMatchObject({
+    expect(captureRefusal(() => scenario.postMilestone('delivered', createTimeInJanuary2026(2)))).toMatchObject({
       code: 'limit_exceeded',
       details: [{ code: 'limit_exceeded' }],
     });
-    expect(scenario.postMilestone('in_transit_checkpoint', day(1)).outcome).toBe('existing');
-    expect(scenario.postMilestone('in_transit_checkpoint', day(1), { external_id: 'EV-1', note: 'x' }).outcome).toBe(
-      'corrected',
-    );
+    expect(scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(1)).outcome).toBe('existing');
+    expect(
+      scenario.postMilestone('in_transit_checkpoint', createTimeInJanuary2026(1), { external_id: 'EV-1', note: 'x' })
+        .outcome,
+    ).toBe('corrected');
   });
 
   it('a code unusual for the mode is accepted with a warning', () => {
-    const scenario = createVoyage();
-    expect(warnings(scenario.postMilestone('flight_departed', day(2)))).toEqual(['code_unusual_for_mode']);
+    const scenario = createOceanShipmentScenario();
+    expect(warnings(scenario.postMilestone('flight_departed', createTimeInJanuary2026(2)))).toEqual([
+      'code_unusual_for_mode',
+    ]);
     expect(scenario.record.status).toBe('in_transit');
-    expect(warnings(scenario.postMilestone('vessel_departed', day(2)))).toEqual([]);
-    expect(warnings(scenario.postMilestone('delivered', day(20)))).toEqual([]);
+    expect(warnings(scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2)))).toEqual([]);
+    expect(warnings(scenario.postMilestone('delivered', createTimeInJanuary2026(20)))).toEqual([]);
   });
 
   it.each([
@@ -201,7 +212,7 @@ describe('recording', () => {
     ['rail', 'gated_in'],
     [null, 'rail_departed'],
   ] as const)('accepts %s by %s without a warning', (mode, code) => {
-    expect(warnings(createScenario({ mode }).postMilestone(code, day(2)))).toEqual([]);
+    expect(warnings(createScenario({ mode }).postMilestone(code, createTimeInJanuary2026(2)))).toEqual([]);
   });
 });
 
@@ -209,15 +220,20 @@ describe('an estimate that leaves eta before etd', () => {
   const crossed = { code: 'eta_before_etd', param: null };
 
   it('warns, also when it is corrected or retracted to that, but not if neither time changes', () => {
-    const scenario = createVoyage({ etd: day(10), eta: day(20) });
-    const { milestone, warnings } = scenario.postEstimate('vessel_arrived', day(9));
+    const scenario = createOceanShipmentScenario({
+      etd: createTimeInJanuary2026(10),
+      eta: createTimeInJanuary2026(20),
+    });
+    const { milestone, warnings } = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(9));
     expect(warnings).toMatchObject([crossed]);
-    expect(scenario.postMilestone('gated_in', day(2)).warnings).toEqual([]);
-    expect(scenario.correctMilestone(milestone, { occurred_at: day(21) }).warnings).toEqual([]);
-    expect(scenario.correctMilestone(milestone, { occurred_at: day(8) }).warnings).toMatchObject([crossed]);
+    expect(scenario.postMilestone('gated_in', createTimeInJanuary2026(2)).warnings).toEqual([]);
+    expect(scenario.correctMilestone(milestone, { occurred_at: createTimeInJanuary2026(21) }).warnings).toEqual([]);
+    expect(scenario.correctMilestone(milestone, { occurred_at: createTimeInJanuary2026(8) }).warnings).toMatchObject([
+      crossed,
+    ]);
     expect(scenario.retractMilestone(milestone).warnings).toEqual([]);
-    expect(scenario.postEstimate('vessel_departed', day(25)).warnings).toMatchObject([crossed]);
-    const sooner = scenario.postEstimate('vessel_departed', day(12));
+    expect(scenario.postEstimate('vessel_departed', createTimeInJanuary2026(25)).warnings).toMatchObject([crossed]);
+    const sooner = scenario.postEstimate('vessel_departed', createTimeInJanuary2026(12));
     expect(sooner.warnings).toEqual([]);
     expect(scenario.retractMilestone(sooner.milestone).warnings).toMatchObject([crossed]);
   });
@@ -226,12 +242,28 @@ describe('an estimate that leaves eta before etd', () => {
     const leg = { mode: null, carrier_scac: null, vessel: null, voyage: null };
     const scenario = createScenario({
       legs: [
-        { ...leg, origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(3), eta: day(5) },
-        { ...leg, origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) },
+        {
+          ...leg,
+          origin_port: 'CNSHA',
+          destination_port: 'SGSIN',
+          etd: createTimeInJanuary2026(3),
+          eta: createTimeInJanuary2026(5),
+        },
+        {
+          ...leg,
+          origin_port: 'SGSIN',
+          destination_port: 'USLAX',
+          etd: createTimeInJanuary2026(7),
+          eta: createTimeInJanuary2026(20),
+        },
       ],
     });
-    expect(scenario.postEstimate('vessel_arrived', day(2), { location: 'SGSIN' }).warnings).toMatchObject([crossed]);
-    expect(scenario.postEstimate('vessel_arrived', day(1), { location: 'USLAX' }).warnings).toMatchObject([crossed]);
+    expect(
+      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(2), { location: 'SGSIN' }).warnings,
+    ).toMatchObject([crossed]);
+    expect(
+      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(1), { location: 'USLAX' }).warnings,
+    ).toMatchObject([crossed]);
   });
 });
 
@@ -239,9 +271,9 @@ describe('duplicates', () => {
   const arrival = { location: 'USLAX', source: 'carrier', container_number: CONTAINER_A } as const;
 
   it('have the same code, time, container, location and source', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const first = scenario.postMilestone('vessel_arrived', day(20), arrival);
-    const second = scenario.postMilestone('vessel_arrived', day(20), {
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival);
+    const second = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
       ...arrival,
       location: 'us lax',
       note: 'again',
@@ -252,30 +284,44 @@ describe('duplicates', () => {
   });
 
   it.each([
-    ['code', () => ['discharged', day(20), arrival] as const],
-    ['time', () => ['vessel_arrived', day(21), arrival] as const],
-    ['container', () => ['vessel_arrived', day(20), { ...arrival, container_number: CONTAINER_B }] as const],
-    ['no container', () => ['vessel_arrived', day(20), { ...arrival, container_number: null }] as const],
-    ['location', () => ['vessel_arrived', day(20), { ...arrival, location: 'Pier 400' }] as const],
-    ['source', () => ['vessel_arrived', day(20), { ...arrival, source: 'terminal' }] as const],
+    ['code', () => ['discharged', createTimeInJanuary2026(20), arrival] as const],
+    ['time', () => ['vessel_arrived', createTimeInJanuary2026(21), arrival] as const],
+    [
+      'container',
+      () => ['vessel_arrived', createTimeInJanuary2026(20), { ...arrival, container_number: CONTAINER_B }] as const,
+    ],
+    [
+      'no container',
+      () => ['vessel_arrived', createTimeInJanuary2026(20), { ...arrival, container_number: null }] as const,
+    ],
+    ['location', () => ['vessel_arrived', createTimeInJanuary2026(20), { ...arrival, location: 'Pier 400' }] as const],
+    ['source', () => ['vessel_arrived', createTimeInJanuary2026(20), { ...arrival, source: 'terminal' }] as const],
   ])('do not include one with another %s', (_, other) => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    scenario.postMilestone('vessel_arrived', day(20), arrival);
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), arrival);
     const [code, time, rest] = other();
     expect(scenario.postMilestone(code, time, rest).outcome).toBe('recorded');
   });
 
   it('do not include an actual one at the estimated time', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(20));
-    expect(scenario.postMilestone('vessel_arrived', day(20), { source: 'carrier' }).outcome).toBe('recorded');
-    expect(scenario.record.ata).toBe(day(20));
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { source: 'carrier' }).outcome).toBe(
+      'recorded',
+    );
+    expect(scenario.record.ata).toBe(createTimeInJanuary2026(20));
   });
 
   it('with the same external_id and equal content change nothing', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
-    const second = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1', note: 'x' });
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+      external_id: 'EV-1',
+      note: 'x',
+    });
+    const second = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+      external_id: 'EV-1',
+      note: 'x',
+    });
     expect(second).toMatchObject({ outcome: 'existing', events: [], milestoneId: first.milestoneId });
     expect(second.milestone.revision).toBe(1);
   });
@@ -286,56 +332,74 @@ describe('duplicates', () => {
     ['both without', null, null, 'existing'],
     ['under another external_id it is another milestone', 'EV-1', 'EV-2', 'recorded'],
   ] as const)('have equal content: %s', (_, first, second, outcome) => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const before = scenario.postMilestone('vessel_arrived', day(20), { ...arrival, external_id: first }).milestone;
-    const again = scenario.postMilestone('vessel_arrived', day(20), { ...arrival, external_id: second, note: 'again' });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
+    const before = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+      ...arrival,
+      external_id: first,
+    }).milestone;
+    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+      ...arrival,
+      external_id: second,
+      note: 'again',
+    });
     expect(again.outcome).toBe(outcome);
     expect(again.milestoneId === before.id).toBe(outcome === 'existing');
     expect(scenario.state?.timeline).toHaveLength(outcome === 'existing' ? 1 : 2);
   });
 
   it('give their external_id to one without, which is neither a correction nor announced', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('vessel_arrived', day(20)).milestone;
-    const again = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1', note: 'again' });
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+      external_id: 'EV-1',
+      note: 'again',
+    });
     expect(again.milestone).toEqual({ ...first, external_id: 'EV-1' });
     expect(listEventTypes(again)).toEqual(['milestone.corrected.v1']);
     expect(again.events.map((event) => findAnnouncement({ ...event, revision: 0 } as ShipmentEvent))).toEqual([
       undefined,
     ]);
-    expect(scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1' })).toMatchObject({ events: [] });
-    expect(scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-1' })).toMatchObject({
+    expect(
+      scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' }),
+    ).toMatchObject({ events: [] });
+    expect(
+      scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' }),
+    ).toMatchObject({
       outcome: 'corrected',
       milestoneId: first.id,
       milestone: { revision: 2 },
     });
-    expect(scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-2' }).outcome).toBe('recorded');
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-2' }).outcome).toBe(
+      'recorded',
+    );
   });
 
   it('prefer the one whose external_id can match', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1' });
-    scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-2' });
-    expect(scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-3' }).outcome).toBe('recorded');
-    expect(scenario.postMilestone('vessel_arrived', day(20)).outcome).toBe('existing');
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-2' });
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-3' }).outcome).toBe(
+      'recorded',
+    );
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20)).outcome).toBe('existing');
     expect(scenario.state?.timeline).toHaveLength(3);
   });
 
   it('give a superseded estimate the external_id and leave it superseded', () => {
-    const scenario = createVoyage();
-    const first = scenario.postEstimate('vessel_arrived', day(20)).milestone;
-    scenario.postEstimate('vessel_arrived', day(22));
-    const again = scenario.postEstimate('vessel_arrived', day(20), { external_id: 'EV-1' });
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22));
+    const again = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
     expect(again).toMatchObject({ outcome: 'existing', milestoneId: first.id });
     expect(again.milestone.superseded_at).not.toBeNull();
-    expect(scenario.record.eta).toBe(day(22));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
   });
 
   it('are found by external_id before content', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1' });
-    const other = scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-2' });
-    const again = scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-1' });
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    const other = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-2' });
+    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
     expect(again).toMatchObject({ outcome: 'corrected', milestoneId: first.milestoneId });
     expect(other.milestoneId).not.toBe(first.milestoneId);
   });
@@ -343,70 +407,84 @@ describe('duplicates', () => {
 
 describe('correction by external_id', () => {
   it('keeps the id, increments the revision, and announces the previous values', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
-    const decision = scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-1', location: 'USLAX' });
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+      external_id: 'EV-1',
+    }).milestone;
+    const decision = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), {
+      external_id: 'EV-1',
+      location: 'USLAX',
+    });
     expect(decision.outcome).toBe('corrected');
     expect(decision.milestone).toEqual({
       ...first,
-      occurred_at: day(21),
+      occurred_at: createTimeInJanuary2026(21),
       location: 'USLAX',
       timezone: 'America/Los_Angeles',
       reported_at: scenario.events.at(-1)?.metadata.recorded_at,
       revision: 2,
     });
     expect(listEventTypes(decision)).toEqual(['milestone.corrected.v1', 'shipment.changed.v1']);
-    expect(findEventData(decision, 'milestone.corrected.v1')?.previous).toEqual(first);
-    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findDataOfDecisionEvent(decision, 'milestone.corrected.v1')?.previous).toEqual(first);
+    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: decision.milestone },
-      ata: { from: day(20), to: day(21) },
+      ata: { from: createTimeInJanuary2026(20), to: createTimeInJanuary2026(21) },
     });
     expect(scenario.record).not.toHaveProperty('milestone');
     expect(scenario.state?.timeline).toHaveLength(1);
   });
 
   it('is announced even if nothing else of the shipment changes', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('gated_in', day(1), { external_id: 'EV-1' });
-    const decision = scenario.postMilestone('gated_in', day(1), { external_id: 'EV-1', note: 'gate 4' });
-    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toEqual({
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(1), { external_id: 'EV-1' });
+    const decision = scenario.postMilestone('gated_in', createTimeInJanuary2026(1), {
+      external_id: 'EV-1',
+      note: 'gate 4',
+    });
+    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toEqual({
       milestone: { from: expect.objectContaining({ note: null }), to: expect.objectContaining({ note: 'gate 4' }) },
     });
   });
 
   it('of an estimate is announced only by its changes', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(20), { external_id: 'EV-1' });
-    const moved = scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1' });
-    expect(Object.keys(findEventData(moved, 'shipment.changed.v1')?.changes ?? {})).toEqual(['eta', 'legs']);
-    const noted = scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1', note: 'x' });
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    const moved = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    expect(Object.keys(findDataOfDecisionEvent(moved, 'shipment.changed.v1')?.changes ?? {})).toEqual(['eta', 'legs']);
+    const noted = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), {
+      external_id: 'EV-1',
+      note: 'x',
+    });
     expect(listEventTypes(noted)).toEqual(['milestone.corrected.v1']);
   });
 
   it('makes an estimate actual', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(20), { external_id: 'EV-1' });
-    const decision = scenario.postMilestone('vessel_arrived', day(21), { external_id: 'EV-1', source: 'carrier' });
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    const decision = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), {
+      external_id: 'EV-1',
+      source: 'carrier',
+    });
     expect(decision.outcome).toBe('corrected');
-    expect(findEventData(decision, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
-    expect(scenario.record).toMatchObject({ status: 'arrived', ata: day(21) });
+    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
+    expect(scenario.record).toMatchObject({ status: 'arrived', ata: createTimeInJanuary2026(21) });
   });
 
   it('lowers the status if the corrected milestone no longer reaches it', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_departed', day(2), { external_id: 'EV-1' });
-    scenario.postMilestone('delivered', day(20), { external_id: 'EV-2' });
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), { external_id: 'EV-1' });
+    scenario.postMilestone('delivered', createTimeInJanuary2026(20), { external_id: 'EV-2' });
     expect(scenario.record.status).toBe('delivered');
-    scenario.postMilestone('gated_out', day(20), { external_id: 'EV-2' });
+    scenario.postMilestone('gated_out', createTimeInJanuary2026(20), { external_id: 'EV-2' });
     expect(scenario.record.status).toBe('out_for_delivery');
     expect(scenario.record.last_milestone?.code).toBe('gated_out');
   });
 
   it('keeps the timeline in order', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('gated_in', day(3), { external_id: 'EV-1' });
-    scenario.postMilestone('vessel_departed', day(4));
-    scenario.postMilestone('gated_in', day(5), { external_id: 'EV-1' });
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(3), { external_id: 'EV-1' });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(4));
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(5), { external_id: 'EV-1' });
     expect(scenario.state?.timeline.map(({ milestone }) => milestone.code)).toEqual(['vessel_departed', 'gated_in']);
     expect(scenario.record.last_milestone?.code).toBe('gated_in');
   });
@@ -419,12 +497,12 @@ describe('the newest estimate for a code, container, location and source is the 
       .map(({ milestone }) => milestone.id);
 
   it('sets superseded_at of older ones', () => {
-    const scenario = createVoyage();
-    const first = scenario.postEstimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
-    const decision = scenario.postEstimate('vessel_arrived', day(22), { location: 'USLAX' });
-    expect(findEventData(decision, 'milestone.recorded.v1')?.supersedes).toEqual([first.id]);
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' }).milestone;
+    const decision = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { location: 'USLAX' });
+    expect(findDataOfDecisionEvent(decision, 'milestone.recorded.v1')?.supersedes).toEqual([first.id]);
     expect(superseded(scenario)).toEqual([first.id]);
-    scenario.postEstimate('vessel_arrived', day(21), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' });
     expect(superseded(scenario)).toEqual([first.id, decision.milestone.id]);
     expect(scenario.state?.timeline.find(({ milestone }) => milestone.id === first.id)?.milestone.superseded_at).toBe(
       '2026-06-01T00:03:00.000Z',
@@ -438,41 +516,47 @@ describe('the newest estimate for a code, container, location and source is the 
     { location: 'USLAX', classifier: 'planned' as const },
     { location: 'USLAX', classifier: 'actual' as const },
   ])('does not affect another series: %j', (rest) => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    scenario.postEstimate('vessel_arrived', day(20), { location: 'USLAX' });
-    scenario.postEstimate('vessel_arrived', day(22), rest);
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), rest);
     expect(superseded(scenario)).toEqual([]);
   });
 
   it('never supersedes planned and actual ones', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_arrived', day(20), { classifier: 'planned' });
-    scenario.postMilestone('vessel_arrived', day(21), { classifier: 'planned' });
-    scenario.postMilestone('vessel_arrived', day(22));
-    scenario.postMilestone('vessel_arrived', day(23));
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { classifier: 'planned' });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { classifier: 'planned' });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(22));
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(23));
     expect(superseded(scenario)).toEqual([]);
   });
 
   describe('a person who posts an earlier estimate again', () => {
     const manual = { source: 'manual' } as const;
     const posted = () => {
-      const scenario = createVoyage();
-      const first = scenario.postEstimate('vessel_arrived', day(20), manual).milestone;
-      const second = scenario.postEstimate('vessel_arrived', day(22), manual).milestone;
+      const scenario = createOceanShipmentScenario();
+      const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), manual).milestone;
+      const second = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), manual).milestone;
       return { scenario, first, second };
     };
 
     it('makes that one current again, and no other milestone', () => {
       const { scenario, first, second } = posted();
-      const again = scenario.postEstimate('vessel_arrived', day(20), { ...manual, external_id: 'EV-1' });
+      const again = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), {
+        ...manual,
+        external_id: 'EV-1',
+      });
       expect([again.outcome, again.milestone]).toEqual([
         'corrected',
         { ...first, external_id: 'EV-1', reported_at: expect.any(String) as string, superseded_at: null, revision: 2 },
       ]);
-      expect(findEventData(again, 'milestone.corrected.v1')).toMatchObject({ supersedes: [second.id], restores: [] });
+      expect(findDataOfDecisionEvent(again, 'milestone.corrected.v1')).toMatchObject({
+        supersedes: [second.id],
+        restores: [],
+      });
       expect(superseded(scenario)).toEqual([second.id]);
-      expect(scenario.record.eta).toBe(day(20));
-      expect(scenario.postEstimate('vessel_arrived', day(20), manual)).toMatchObject({
+      expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
+      expect(scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), manual)).toMatchObject({
         outcome: 'existing',
         events: [],
       });
@@ -481,11 +565,11 @@ describe('the newest estimate for a code, container, location and source is the 
 
     it('makes a new statement, which overrides values that the client set in between', () => {
       const { scenario, first } = posted();
-      scenario.patchShipment({ eta: day(25) });
-      scenario.postEstimate('vessel_arrived', day(20), manual);
-      expect(scenario.record.eta).toBe(day(20));
+      scenario.patchShipment({ eta: createTimeInJanuary2026(25) });
+      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), manual);
+      expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
       scenario.retractMilestone(first);
-      expect(scenario.record.eta).toBe(day(25));
+      expect(scenario.record.eta).toBe(createTimeInJanuary2026(25));
       expect(superseded(scenario)).toEqual([]);
     });
 
@@ -499,64 +583,80 @@ describe('the newest estimate for a code, container, location and source is the 
       const data = { milestone: third, supersedes, last: { containers: [] } };
       const revision = events.length;
       scenario.state = fold([{ ...events.at(-1)!, revision, type: 'milestone.recorded.v1', data }], state);
-      const again = scenario.postEstimate('vessel_arrived', day(20), manual);
+      const again = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), manual);
       expect(again).toMatchObject({ outcome: 'existing', events: [], milestoneId: third.id });
     });
   });
 
   it('a feed that resends everything changes nothing', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     for (let poll = 0; poll < 3; poll++) {
-      scenario.postEstimate('vessel_arrived', day(20));
-      scenario.postEstimate('vessel_arrived', day(22));
+      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
+      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22));
     }
     expect(scenario.state?.timeline).toHaveLength(2);
-    expect(scenario.record.eta).toBe(day(22));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
   });
 
   it('a correction out of its series brings back the one before', () => {
-    const scenario = createVoyage();
-    const first = scenario.postEstimate('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
-    scenario.postEstimate('vessel_arrived', day(22), { location: 'USLAX', external_id: 'EV-1' });
-    const decision = scenario.postEstimate('vessel_arrived', day(22), { location: 'USNYC', external_id: 'EV-1' });
-    expect(findEventData(decision, 'milestone.corrected.v1')).toMatchObject({ restores: [first.id], supersedes: [] });
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { location: 'USLAX' }).milestone;
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), { location: 'USLAX', external_id: 'EV-1' });
+    const decision = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), {
+      location: 'USNYC',
+      external_id: 'EV-1',
+    });
+    expect(findDataOfDecisionEvent(decision, 'milestone.corrected.v1')).toMatchObject({
+      restores: [first.id],
+      supersedes: [],
+    });
     expect(superseded(scenario)).toEqual([]);
-    expect(scenario.record.eta).toBe(day(20));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
   });
 
   it('restores the newest of the previous ones', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(20));
-    const second = scenario.postEstimate('vessel_arrived', day(18)).milestone;
-    scenario.postEstimate('vessel_arrived', day(19), { external_id: 'EV-1' });
-    const away = scenario.postEstimate('vessel_arrived', day(19), { external_id: 'EV-1', source: 'ais' });
-    expect(findEventData(away, 'milestone.corrected.v1')?.restores).toEqual([second.id]);
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
+    const second = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(18)).milestone;
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(19), { external_id: 'EV-1' });
+    const away = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(19), {
+      external_id: 'EV-1',
+      source: 'ais',
+    });
+    expect(findDataOfDecisionEvent(away, 'milestone.corrected.v1')?.restores).toEqual([second.id]);
   });
 
   it('restores none if it was not current itself', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(20));
-    scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1' });
-    const current = scenario.postEstimate('vessel_arrived', day(22)).milestone;
-    const away = scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1', source: 'ais' });
-    expect(findEventData(away, 'milestone.corrected.v1')?.restores).toEqual([]);
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    const current = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
+    const away = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), {
+      external_id: 'EV-1',
+      source: 'ais',
+    });
+    expect(findDataOfDecisionEvent(away, 'milestone.corrected.v1')?.restores).toEqual([]);
     expect(superseded(scenario)).not.toContain(current.id);
   });
 
   it('does not supersede the corrected one itself', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(20), { external_id: 'EV-1' });
-    const decision = scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1' });
-    expect(findEventData(decision, 'milestone.corrected.v1')).toMatchObject({ supersedes: [], restores: [] });
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' });
+    const decision = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
+    expect(findDataOfDecisionEvent(decision, 'milestone.corrected.v1')).toMatchObject({ supersedes: [], restores: [] });
   });
 
   it('a corrected superseded one is the newest again', () => {
-    const scenario = createVoyage();
-    const first = scenario.postEstimate('vessel_arrived', day(20), { external_id: 'EV-1' }).milestone;
-    const second = scenario.postEstimate('vessel_arrived', day(22), { external_id: 'EV-2' }).milestone;
-    scenario.postEstimate('vessel_arrived', day(21), { external_id: 'EV-1' });
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20), {
+      external_id: 'EV-1',
+    }).milestone;
+    const second = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22), {
+      external_id: 'EV-2',
+    }).milestone;
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21), { external_id: 'EV-1' });
     expect(superseded(scenario)).toEqual([second.id]);
-    expect(scenario.record.eta).toBe(day(21));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
     expect(first.id).not.toBe(second.id);
   });
 });

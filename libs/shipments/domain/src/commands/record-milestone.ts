@@ -11,29 +11,29 @@ import { checkMilestone, type MilestoneInput } from '../check-milestone.ts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { Overridden } from '../events/event-data.ts';
 import { isSupersededEstimate } from '../dropped-estimates.ts';
-import { findDescriptor, type ShipmentEventBody } from '../events/stored-events.ts';
-import { addDerivedEvents } from '../exceptions/reconcile.ts';
+import { findStoredEventDescriptor, type ShipmentEventBody } from '../events/stored-events.ts';
+import { addEventsOfDerivedChanges } from '../exceptions/reconcile.ts';
 import {
   type MilestoneContent,
-  pickContent,
-  isStillEstimated,
+  pickSenderFields,
+  isFeedStillEstimating,
   isFeedSource,
   isSameContent,
   restoreLastSentContent,
-  NO_OVERRIDES,
+  NO_OVERRIDDEN_VALUES,
   findOverriddenValues,
   listOverriddenFields,
   mergeResentFields,
 } from '../last-sent.ts';
-import { isSameStatement } from '../reports.ts';
+import { isSameEventAndTime } from '../reports.ts';
 import { findMilestone, type ShipmentState, type TimelineEntry } from '../state.ts';
-import { type RepeatedMilestone, findDuplicate, isRepeatOfLastSent, putMilestone } from '../timeline.ts';
+import { type RepeatedMilestone, findDuplicateMilestone, isRepeatOfLastSent, insertMilestone } from '../timeline.ts';
 import {
   type CommandContext,
   type CommandHandler,
   type DecideContext,
   type Decision,
-  throwIfErrors,
+  throwIfInvalidFields,
   warnOfCancelledShipment,
 } from './command.ts';
 import { decideMilestone } from './milestone-decision.ts';
@@ -73,7 +73,7 @@ export const recordMilestoneHandler: CommandHandler<
   RecordMilestoneResult,
   Omit<RecordMilestoneAnswer, 'warnings'>
 > = {
-  decide: decideRecording,
+  decideOnExistingShipment: decideRecording,
   rebuildResult(events) {
     for (const { type, data } of events) {
       if (type === 'milestone.recorded.v1') {
@@ -97,10 +97,10 @@ function decideRecording(command: RecordMilestone, state: ShipmentState, context
   const before = state.record;
   const checked = checkMilestone(command.milestone, context.places, command.at, listPorts(before));
   const input = checked.milestone;
-  throwIfErrors([...checked.errors, ...checkContainer(input, before)]);
+  throwIfInvalidFields([...checked.errors, ...checkContainer(input, before)]);
   const unusual = warnOfUnusualMode(input.code, before);
 
-  const duplicate = findDuplicate(state, input);
+  const duplicate = findDuplicateMilestone(state, input);
   if (duplicate === undefined) return decideNewMilestone(command, input, state, { ...context, unusual });
 
   const { entry } = duplicate;
@@ -110,21 +110,21 @@ function decideRecording(command: RecordMilestone, state: ShipmentState, context
   if (isOutdatedReport(duplicate, input)) {
     const warnings = [...unusual, OUTDATED_REPORT_WARNING, ...cancelled];
     const events = createFormerReportEvents(duplicate, input);
-    return { ...existing, ...addQuietEvents(command.at, state, events, context), warnings };
+    return { ...existing, ...addRepeatEvents(command.at, state, events, context), warnings };
   }
   const { content, overridden } = mergeRepeatedMilestone(duplicate, input, command.at);
   const known = [
     ...unusual,
     ...(isFeedSource(input.source) ? warnOfOverriddenValues(duplicate, { input, overridden }) : []),
   ];
-  const isCurrentAgain = becomesCurrentAgain(duplicate, input);
+  const isCurrentAgain = restoresOldEstimate(duplicate, input);
   const reported_at = findReportTime(duplicate, { input, content, isCurrentAgain }, command.at);
   const isSame = !isCurrentAgain && (duplicate.by !== 'external_id' || isSameContent(previous, content));
   if (isSame && reported_at === previous.reported_at && isSameContent(previous, content)) {
-    const events = createRepetitionEvent(entry, overridden);
-    return { ...existing, ...addQuietEvents(command.at, state, events, context), warnings: [...known, ...cancelled] };
+    const events = createRepeatedMilestoneEvent(entry, overridden);
+    return { ...existing, ...addRepeatEvents(command.at, state, events, context), warnings: [...known, ...cancelled] };
   }
-  const replaced = replaceContent(previous, content, reported_at);
+  const replaced = setMilestoneContent(previous, content, reported_at);
   const milestone = { ...replaced, ...(isCurrentAgain && { superseded_at: null }) };
   // A repetition that adds the `external_id` or a later time of the report corrects nothing.
   // The milestone keeps its revision.
@@ -143,9 +143,9 @@ function decideNewMilestone(
   state: ShipmentState,
   context: DecideContext & { readonly unusual: readonly Warning[] },
 ): MilestoneDecision {
-  throwIfErrors(checkMilestoneLimit(state));
+  throwIfInvalidFields(checkMilestoneLimit(state));
   const milestone = createMilestone(command, input, context);
-  const outcome = { previous: undefined, milestone, overridden: NO_OVERRIDES, formerReport: null };
+  const outcome = { previous: undefined, milestone, overridden: NO_OVERRIDDEN_VALUES, formerReport: null };
   const { isSuperseded, ...decided } = decideMilestone(command.at, state, outcome, context);
   const outdated = isSuperseded ? [OUTDATED_REPORT_WARNING] : [];
   const warnings = [...context.unusual, ...outdated, ...decided.warnings];
@@ -159,7 +159,7 @@ const OUTDATED_REPORT_WARNING: Warning = {
 };
 
 /** Adds the consequences of events that correct nothing. Without events, nothing changes. */
-function addQuietEvents(
+function addRepeatEvents(
   at: Timestamp,
   state: ShipmentState,
   events: readonly ShipmentEventBody[],
@@ -168,17 +168,17 @@ function addQuietEvents(
   if (events.length === 0) return { events, nextCheckAt: state.nextCheckAt };
   const timeline = state.timeline.slice();
   for (const { type, data } of events) {
-    const changes = findDescriptor(type).milestoneChanges?.(data);
-    if (changes !== undefined) putMilestone(timeline, { ...changes, at }, state.record.version);
+    const changes = findStoredEventDescriptor(type).milestoneChanges?.(data);
+    if (changes !== undefined) insertMilestone(timeline, { ...changes, at }, state.record.version);
   }
-  return addDerivedEvents(at, { ...state, timeline }, events, context);
+  return addEventsOfDerivedChanges(at, { ...state, timeline }, events, context);
 }
 
 /**
  * Returns true if a repeated milestone becomes current again, which happens if a person posts a superseded estimate
  * again. The repetition of a feed does not count, because feeds resend everything.
  */
-function becomesCurrentAgain({ entry, by }: RepeatedMilestone, { source, reported_at }: MilestoneInput): boolean {
+function restoresOldEstimate({ entry, by }: RepeatedMilestone, { source, reported_at }: MilestoneInput): boolean {
   const { classifier, superseded_at } = entry.milestone;
   const isSuperseded = classifier === 'estimated' && superseded_at !== null;
   return by === 'content' && !isFeedSource(source) && isSuperseded && reported_at === null;
@@ -188,7 +188,7 @@ function createMilestone(command: RecordMilestone, input: MilestoneInput, contex
   return {
     id: context.newId('mst', 0),
     shipment_id: command.shipment_id,
-    ...addCatalogFields(input),
+    ...addLabelAndSequence(input),
     reported_at: input.reported_at ?? command.at,
     recorded_at: command.at,
     recorded_by: command.actor,
@@ -203,10 +203,10 @@ function createMilestone(command: RecordMilestone, input: MilestoneInput, contex
  * it current again.
  * @param reported_at time of the report with the new content
  */
-export function replaceContent(previous: Milestone, content: MilestoneContent, reported_at: Timestamp): Milestone {
-  const superseded_at = isSameStatement(previous, content) ? previous.superseded_at : null;
+export function setMilestoneContent(previous: Milestone, content: MilestoneContent, reported_at: Timestamp): Milestone {
+  const superseded_at = isSameEventAndTime(previous, content) ? previous.superseded_at : null;
   const revision = previous.revision + 1;
-  return { ...previous, ...addCatalogFields(content), reported_at, superseded_at, revision };
+  return { ...previous, ...addLabelAndSequence(content), reported_at, superseded_at, revision };
 }
 
 interface MergedMilestone {
@@ -223,7 +223,7 @@ function mergeRepeatedMilestone(
   { reported_at, ...input }: MilestoneInput,
   at: Timestamp,
 ): MergedMilestone {
-  const content = pickContent(entry.milestone);
+  const content = pickSenderFields(entry.milestone);
   if (by === 'overridden') return { content, overridden: entry.overridden };
   if (by === 'content') {
     // A milestone without an `external_id` receives the `external_id` of its repetition.
@@ -232,16 +232,16 @@ function mergeRepeatedMilestone(
   }
   if (!isFeedSource(input.source))
     return { content: input, overridden: findOverriddenValues(input, restoreLastSentContent(entry)) };
-  if (isStillEstimated(entry, input)) return { content, overridden: entry.overridden };
+  if (isFeedStillEstimating(entry, input)) return { content, overridden: entry.overridden };
   const news = mergeResentFields(entry, input);
   const last = restoreLastSentContent(entry);
-  const isSame = isSameStatement(last, input);
+  const isSame = isSameEventAndTime(last, input);
   const reported = reported_at ?? (isSame ? last.reported_at : chooseLatestTime(at, last.reported_at));
   return { content: news, overridden: findOverriddenValues(news, { ...input, reported_at: reported }) };
 }
 
 /** Returns the event that stores a repeated milestone. The event is not a correction and is not announced. */
-function createRepetitionEvent(entry: TimelineEntry, overridden: Overridden): readonly ShipmentEventBody[] {
+function createRepeatedMilestoneEvent(entry: TimelineEntry, overridden: Overridden): readonly ShipmentEventBody[] {
   const { milestone } = entry;
   const isSame = isSameContent(restoreLastSentContent(entry), restoreLastSentContent({ milestone, overridden }));
   if (isSame && overridden.reported_at === entry.overridden.reported_at) return [];
@@ -286,7 +286,7 @@ export interface MilestoneAnswer {
  * Adds the label and sequence of the catalog to the content.
  * @throws Error for an unknown code, which the check refuses earlier
  */
-function addCatalogFields(content: MilestoneContent): MilestoneContent & Pick<Milestone, 'label' | 'sequence'> {
+function addLabelAndSequence(content: MilestoneContent): MilestoneContent & Pick<Milestone, 'label' | 'sequence'> {
   const entry = findMilestoneCode(content.code);
   if (entry === undefined) throw new Error(`${content.code} passed the check, but the catalog does not contain it`);
   return { ...content, label: entry.label, sequence: entry.sequence };

@@ -4,7 +4,7 @@ import type { MilestoneInput } from '../check-milestone.ts';
 import type { EstimateReport, LastMilestones } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { isFeedSource, type MilestoneContent, restoreLastSentContent, type SentMilestone } from '../last-sent.ts';
-import { compareReportTimes, isSameStatement } from '../reports.ts';
+import { compareReportTimes, isSameEventAndTime } from '../reports.ts';
 import { insertFormerReport, type RepeatedMilestone, toEstimateReport } from '../timeline.ts';
 
 export const NO_LAST_MILESTONES: LastMilestones = { containers: [] };
@@ -30,7 +30,7 @@ export function findReportTime(
   const { milestone: previous } = entry;
   const { reported_at } = sent.input;
   if (sent.isCurrentAgain) return chooseLatestTime(at, previous.reported_at);
-  const isSame = isSameStatement(previous, sent.content);
+  const isSame = isSameEventAndTime(previous, sent.content);
   if (by === 'overridden' || (isSame && reported_at === null)) return previous.reported_at;
   if (isSame) return chooseLatestTime(reported_at ?? '', previous.reported_at);
   return reported_at ?? chooseLatestTime(at, previous.reported_at);
@@ -41,7 +41,7 @@ export function findReportTime(
  * again later was known since its first report.
  */
 export function findFormerReport(previous: Milestone, next: SentMilestone): EstimateReport | null {
-  const isReplaced = previous.reported_at !== next.reported_at || !isSameStatement(previous, next);
+  const isReplaced = previous.reported_at !== next.reported_at || !isSameEventAndTime(previous, next);
   return previous.classifier === 'estimated' && isReplaced ? toEstimateReport(previous) : null;
 }
 

@@ -2,12 +2,12 @@ import {
   CONTAINER_A,
   CONTAINER_B,
   type Scenario,
-  findEventData,
-  day,
-  catchRefusal,
+  findDataOfDecisionEvent,
+  createTimeInJanuary2026,
+  captureRefusal,
   createScenario,
   listEventTypes,
-  createVoyage,
+  createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { type Decision, type ShipmentEvent, findAnnouncement } from '../index.ts';
 
@@ -17,17 +17,19 @@ const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.ge
 
 describe('a retraction', () => {
   it('reverts the effects of the milestone, and announces that', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A] });
-    const gatedIn = scenario.postMilestone('gated_in', day(1)).milestone;
-    const first = scenario.postMilestone('vessel_departed', day(2), { location: 'CNSHA' }).milestone;
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A] });
+    const gatedIn = scenario.postMilestone('gated_in', createTimeInJanuary2026(1)).milestone;
+    const first = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), {
+      location: 'CNSHA',
+    }).milestone;
     const decision = scenario.retractMilestone(first);
     expect(decision.milestone).toEqual({ ...first, retracted_at: '2026-06-01T00:04:00.000Z', revision: 2 });
     expect(listEventTypes(decision)).toEqual(['milestone.retracted.v1', 'shipment.changed.v1']);
     expect(announced(decision)).toEqual(['milestone.retracted', 'shipment.updated']);
-    expect(findEventData(decision, 'shipment.changed.v1')?.changes).toMatchObject({
+    expect(findDataOfDecisionEvent(decision, 'shipment.changed.v1')?.changes).toMatchObject({
       milestone: { from: first, to: null },
       status: { from: 'in_transit', to: 'at_origin' },
-      atd: { from: day(2), to: null },
+      atd: { from: createTimeInJanuary2026(2), to: null },
     });
     expect(scenario.record).toMatchObject({ status: 'at_origin', atd: null, last_milestone: { id: gatedIn.id } });
     expect(scenario.getContainer(CONTAINER_A)).toMatchObject({
@@ -37,80 +39,98 @@ describe('a retraction', () => {
   });
 
   it('is announced even if nothing else of the shipment changes; for an estimate, only its changes are', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('vessel_departed', day(2));
-    const gatedIn = scenario.retractMilestone(scenario.postMilestone('gated_in', day(1)).milestone);
-    expect(Object.keys(findEventData(gatedIn, 'shipment.changed.v1')?.changes ?? {})).toEqual(['milestone']);
-    const planned = scenario.postMilestone('delivered', day(30), { classifier: 'planned' }).milestone;
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2));
+    const gatedIn = scenario.retractMilestone(scenario.postMilestone('gated_in', createTimeInJanuary2026(1)).milestone);
+    expect(Object.keys(findDataOfDecisionEvent(gatedIn, 'shipment.changed.v1')?.changes ?? {})).toEqual(['milestone']);
+    const planned = scenario.postMilestone('delivered', createTimeInJanuary2026(30), {
+      classifier: 'planned',
+    }).milestone;
     expect(announced(scenario.retractMilestone(planned))).toEqual([undefined]);
-    const estimated = scenario.retractMilestone(scenario.postEstimate('vessel_arrived', day(20)).milestone);
+    const estimated = scenario.retractMilestone(
+      scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone,
+    );
     expect(announced(estimated)).toEqual([undefined, 'shipment.updated']);
-    expect(findEventData(estimated, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
+    expect(findDataOfDecisionEvent(estimated, 'shipment.changed.v1')?.changes).not.toHaveProperty('milestone');
   });
 
   it('changes nothing when repeated', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('gated_in', day(1)).milestone;
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(1)).milestone;
     const { milestone } = scenario.retractMilestone(first);
     expect(scenario.retractMilestone(first)).toMatchObject({ outcome: 'unchanged', events: [], milestone });
-    expect(catchRefusal(() => scenario.retractMilestone({ id: 'mst_none' })).code).toBe('not_found');
+    expect(captureRefusal(() => scenario.retractMilestone({ id: 'mst_none' })).code).toBe('not_found');
   });
 
   it('restores the previous estimate, with its effect on eta and etd', () => {
-    const scenario = createVoyage({ etd: day(1), eta: day(19) });
-    const older = scenario.postEstimate('vessel_arrived', day(20)).milestone;
-    const newer = scenario.postEstimate('vessel_arrived', day(22)).milestone;
-    const departure = scenario.postEstimate('vessel_departed', day(2)).milestone;
-    expect(scenario.record).toMatchObject({ etd: day(2), eta: day(22), original_eta: day(19) });
+    const scenario = createOceanShipmentScenario({ etd: createTimeInJanuary2026(1), eta: createTimeInJanuary2026(19) });
+    const older = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+    const newer = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
+    const departure = scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2)).milestone;
+    expect(scenario.record).toMatchObject({
+      etd: createTimeInJanuary2026(2),
+      eta: createTimeInJanuary2026(22),
+      original_eta: createTimeInJanuary2026(19),
+    });
     const decision = scenario.retractMilestone(newer);
-    expect(findEventData(decision, 'milestone.retracted.v1')?.restores).toEqual([older.id]);
+    expect(findDataOfDecisionEvent(decision, 'milestone.retracted.v1')?.restores).toEqual([older.id]);
     expect(isSuperseded(scenario, older)).toBe(false);
-    expect(scenario.record.eta).toBe(day(20));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
     scenario.retractMilestone(older);
     scenario.retractMilestone(departure);
-    expect(scenario.record).toMatchObject({ etd: day(1), eta: day(19), original_eta: day(19) });
+    expect(scenario.record).toMatchObject({
+      etd: createTimeInJanuary2026(1),
+      eta: createTimeInJanuary2026(19),
+      original_eta: createTimeInJanuary2026(19),
+    });
   });
 
   it('of a superseded estimate restores nothing, then or later', () => {
-    const scenario = createVoyage();
-    const [first, second, third] = [20, 21, 22].map((n) => scenario.postEstimate('vessel_arrived', day(n)).milestone);
+    const scenario = createOceanShipmentScenario();
+    const [first, second, third] = [20, 21, 22].map(
+      (n) => scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(n)).milestone,
+    );
     if (first === undefined || second === undefined || third === undefined) throw new Error('three estimates');
-    expect(findEventData(scenario.retractMilestone(second), 'milestone.retracted.v1')?.restores).toEqual([]);
-    expect(scenario.record.eta).toBe(day(22));
-    expect(findEventData(scenario.retractMilestone(third), 'milestone.retracted.v1')?.restores).toEqual([first.id]);
-    expect(scenario.record.eta).toBe(day(20));
+    expect(findDataOfDecisionEvent(scenario.retractMilestone(second), 'milestone.retracted.v1')?.restores).toEqual([]);
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(22));
+    expect(findDataOfDecisionEvent(scenario.retractMilestone(third), 'milestone.retracted.v1')?.restores).toEqual([
+      first.id,
+    ]);
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
   });
 
   it('of an estimate does not restore one older than the client’s value', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(20));
-    scenario.upsertShipment({ eta: day(25) });
-    const newer = scenario.postEstimate('vessel_arrived', day(22)).milestone;
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20));
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(25) });
+    const newer = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
     scenario.retractMilestone(newer);
-    expect(scenario.record.eta).toBe(day(25));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(25));
   });
 
   it('of an arrival lets estimates count again', () => {
-    const scenario = createVoyage({ eta: day(19) });
-    const arrival = scenario.postMilestone('vessel_arrived', day(20), { location: 'USLAX' }).milestone;
-    scenario.postEstimate('vessel_arrived', day(23));
-    expect(scenario.record).toMatchObject({ ata: day(20), eta: day(19) });
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(19) });
+    const arrival = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+      location: 'USLAX',
+    }).milestone;
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    expect(scenario.record).toMatchObject({ ata: createTimeInJanuary2026(20), eta: createTimeInJanuary2026(19) });
     scenario.retractMilestone(arrival);
-    expect(scenario.record).toMatchObject({ ata: null, eta: day(23), status: 'pending' });
+    expect(scenario.record).toMatchObject({ ata: null, eta: createTimeInJanuary2026(23), status: 'pending' });
   });
 
   it('of booking_cancelled reopens the shipment unless the client cancelled it', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('booking_confirmed', day(1));
-    const cancelled = scenario.postMilestone('booking_cancelled', day(2)).milestone;
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('booking_confirmed', createTimeInJanuary2026(1));
+    const cancelled = scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(2)).milestone;
     expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: cancelled.id });
     scenario.cancelShipment();
     scenario.retractMilestone(cancelled);
     expect(scenario.record).toMatchObject({ status: 'cancelled', status_milestone_id: null });
     scenario.reopenShipment();
     expect(scenario.record.status).toBe('booked');
-    const again = scenario.postMilestone('booking_cancelled', day(3)).milestone;
-    scenario.postMilestone('gated_in', day(4));
+    const again = scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(3)).milestone;
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(4));
     expect(scenario.open).toEqual(['movement_after_cancel']);
     scenario.retractMilestone(again);
     expect(scenario.record.status).toBe('at_origin');
@@ -118,9 +138,9 @@ describe('a retraction', () => {
   });
 
   it('of delivered lets a later cancellation take effect; its retraction resolves the conflict', () => {
-    const scenario = createVoyage();
-    const delivered = scenario.postMilestone('delivered', day(20)).milestone;
-    const cancelled = scenario.postMilestone('booking_cancelled', day(21)).milestone;
+    const scenario = createOceanShipmentScenario();
+    const delivered = scenario.postMilestone('delivered', createTimeInJanuary2026(20)).milestone;
+    const cancelled = scenario.postMilestone('booking_cancelled', createTimeInJanuary2026(21)).milestone;
     expect([scenario.record.status, scenario.open]).toEqual(['delivered', ['milestone_conflict']]);
     scenario.retractMilestone(delivered);
     expect([scenario.record.status, scenario.open]).toEqual(['cancelled', []]);
@@ -129,9 +149,9 @@ describe('a retraction', () => {
   });
 
   it('resolves an exception that the milestone opened, and opens one that it resolved', () => {
-    const scenario = createVoyage();
-    const hold = scenario.postMilestone('customs_hold', day(2)).milestone;
-    const cleared = scenario.postMilestone('import_customs_cleared', day(3)).milestone;
+    const scenario = createOceanShipmentScenario();
+    const hold = scenario.postMilestone('customs_hold', createTimeInJanuary2026(2)).milestone;
+    const cleared = scenario.postMilestone('import_customs_cleared', createTimeInJanuary2026(3)).milestone;
     scenario.retractMilestone(cleared);
     expect(scenario.open).toEqual(['customs_hold']);
     scenario.retractMilestone(hold);
@@ -140,8 +160,10 @@ describe('a retraction', () => {
   });
 
   it('works while the container is not on the shipment', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A, CONTAINER_B] });
-    const first = scenario.postMilestone('gated_in', day(1), { container_number: CONTAINER_A }).milestone;
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A, CONTAINER_B] });
+    const first = scenario.postMilestone('gated_in', createTimeInJanuary2026(1), {
+      container_number: CONTAINER_A,
+    }).milestone;
     scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
     scenario.retractMilestone(first);
     scenario.upsertShipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
@@ -159,10 +181,10 @@ describe('a milestone posted after a retraction', () => {
     ['a feed', feed, 'existing'],
     ['a feed, under its external_id', { ...feed, external_id: 'EV-1' }, 'existing'],
   ] as const)('again by %s', (_, rest, outcome) => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('vessel_arrived', day(20), rest).milestone;
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest).milestone;
     const { milestone } = scenario.retractMilestone(first);
-    const again = scenario.postMilestone('vessel_arrived', day(20), rest);
+    const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest);
     expect(again.outcome).toBe(outcome);
     if (outcome === 'existing') expect(again).toMatchObject({ ...repeated, milestone });
     else expect(again.milestone).toMatchObject({ retracted_at: null, revision: 1 });
@@ -173,96 +195,114 @@ describe('a milestone posted after a retraction', () => {
   it('by a feed is the same if its place has become a port, or has another spelling', () => {
     const scenario = createScenario({ mode: 'air' });
     const rest = { source: 'carrier', location: 'fra' } as const;
-    scenario.retractMilestone(scenario.postMilestone('flight_arrived', day(20), rest).milestone);
+    scenario.retractMilestone(scenario.postMilestone('flight_arrived', createTimeInJanuary2026(20), rest).milestone);
     scenario.upsertShipment({ destination_port: 'FRA' });
-    expect(scenario.postMilestone('flight_arrived', day(20), rest)).toMatchObject(repeated);
-    expect(scenario.postMilestone('flight_arrived', day(20), { ...rest, location: 'FRA' })).toMatchObject(repeated);
-    expect(scenario.postMilestone('flight_arrived', day(20), { ...rest, location: 'LAX' }).outcome).toBe('recorded');
+    expect(scenario.postMilestone('flight_arrived', createTimeInJanuary2026(20), rest)).toMatchObject(repeated);
+    expect(
+      scenario.postMilestone('flight_arrived', createTimeInJanuary2026(20), { ...rest, location: 'FRA' }),
+    ).toMatchObject(repeated);
+    expect(
+      scenario.postMilestone('flight_arrived', createTimeInJanuary2026(20), { ...rest, location: 'LAX' }).outcome,
+    ).toBe('recorded');
   });
 
   it('by a feed with another note is the same', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const rest = { ...feed, external_id: 'EV-1' };
-    scenario.retractMilestone(scenario.postMilestone('vessel_arrived', day(20), rest).milestone);
-    expect(scenario.postMilestone('vessel_arrived', day(20), { ...rest, note: 'x', vessel: 'OTHER' })).toMatchObject(
-      repeated,
-    );
+    scenario.retractMilestone(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest).milestone);
+    expect(
+      scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { ...rest, note: 'x', vessel: 'OTHER' }),
+    ).toMatchObject(repeated);
   });
 
   it('by a feed with another value is new, and the retracted one stays retracted', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const rest = { ...feed, external_id: 'EV-1' };
-    const first = scenario.postMilestone('vessel_arrived', day(20), rest).milestone;
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest).milestone;
     scenario.retractMilestone(first);
-    const second = scenario.postMilestone('vessel_arrived', day(21), rest);
+    const second = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), rest);
     expect(second.outcome).toBe('recorded');
     expect(scenario.getMilestone(first.id).retracted_at).not.toBeNull();
-    expect(scenario.postMilestone('vessel_arrived', day(21), rest)).toMatchObject({ events: [], warnings: [] });
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), rest)).toMatchObject({
+      events: [],
+      warnings: [],
+    });
     scenario.retractMilestone(second.milestone);
-    expect(scenario.postMilestone('vessel_arrived', day(21), rest)).toMatchObject({
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), rest)).toMatchObject({
       ...repeated,
       milestoneId: second.milestoneId,
     });
-    expect(scenario.postMilestone('vessel_arrived', day(20), rest)).toMatchObject({
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest)).toMatchObject({
       ...repeated,
       milestoneId: first.id,
     });
   });
 
   it('by a feed is the same as before a person corrected and then retracted it', () => {
-    const scenario = createVoyage();
-    const first = scenario.postMilestone('vessel_arrived', day(20), feed).milestone;
-    scenario.correctMilestone(first, { occurred_at: day(21), location: 'USNYC' });
+    const scenario = createOceanShipmentScenario();
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), feed).milestone;
+    scenario.correctMilestone(first, { occurred_at: createTimeInJanuary2026(21), location: 'USNYC' });
     scenario.retractMilestone(first);
-    expect(scenario.postMilestone('vessel_arrived', day(20), feed)).toMatchObject(repeated);
-    expect(scenario.postMilestone('vessel_arrived', day(21), { ...feed, location: 'USNYC' }).outcome).toBe('recorded');
+    expect(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), feed)).toMatchObject(repeated);
+    expect(
+      scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), { ...feed, location: 'USNYC' }).outcome,
+    ).toBe('recorded');
   });
 
   it('by another feed, or about another event, is new', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const rest = { ...feed, external_id: 'EV-1' };
-    scenario.retractMilestone(scenario.postMilestone('vessel_arrived', day(20), rest).milestone);
-    expect(scenario.postMilestone('vessel_departed', day(20), { ...rest, external_id: 'EV-2' }).outcome).toBe(
-      'recorded',
-    );
-    expect(scenario.postMilestone('vessel_arrived', day(20), { ...feed, source: 'ais' }).outcome).toBe('recorded');
+    scenario.retractMilestone(scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest).milestone);
+    expect(
+      scenario.postMilestone('vessel_departed', createTimeInJanuary2026(20), { ...rest, external_id: 'EV-2' }).outcome,
+    ).toBe('recorded');
+    expect(
+      scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { ...feed, source: 'ais' }).outcome,
+    ).toBe('recorded');
   });
 
   it('by a feed under a new external_id is the same', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const rest = { ...feed, external_id: 'EV-1' };
-    const first = scenario.postMilestone('vessel_arrived', day(20), rest).milestone;
+    const first = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest).milestone;
     scenario.retractMilestone(first);
     for (let turn = 2; turn < 4; turn += 1) {
-      const again = scenario.postMilestone('vessel_arrived', day(20), { ...rest, external_id: `EV-${turn}` });
+      const again = scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), {
+        ...rest,
+        external_id: `EV-${turn}`,
+      });
       expect(again).toMatchObject({ ...repeated, milestoneId: first.id });
     }
     expect(scenario.record).toMatchObject({ status: 'pending', ata: null });
   });
 
   it('by a feed changes nothing if a person has replaced it', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const rest = { ...feed, external_id: 'EV-1' };
-    const first = scenario.postMilestone('vessel_departed', day(20), rest).milestone;
+    const first = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(20), rest).milestone;
     scenario.retractMilestone(first);
-    const second = scenario.postMilestone('vessel_departed', day(21), { external_id: 'EV-1' }).milestone;
-    expect(scenario.postMilestone('vessel_departed', day(20), rest)).toMatchObject({
+    const second = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(21), {
+      external_id: 'EV-1',
+    }).milestone;
+    expect(scenario.postMilestone('vessel_departed', createTimeInJanuary2026(20), rest)).toMatchObject({
       ...repeated,
       milestoneId: first.id,
     });
     expect(scenario.getMilestone(second.id)).toEqual(second);
     // A new value of the feed corrects the unretracted one.
-    const news = scenario.postMilestone('vessel_departed', day(22), rest);
+    const news = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(22), rest);
     expect(news).toMatchObject({ outcome: 'corrected', milestoneId: second.id, warnings: [] });
   });
 
   it('also if the person gave its external_id to another one', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const rest = { ...feed, external_id: 'EV-1' };
-    const first = scenario.postMilestone('vessel_departed', day(20), rest).milestone;
+    const first = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(20), rest).milestone;
     scenario.correctMilestone(first, { external_id: null });
-    const second = scenario.postMilestone('vessel_departed', day(21), { external_id: 'EV-1' }).milestone;
-    expect(scenario.postMilestone('vessel_departed', day(20), rest)).toMatchObject({
+    const second = scenario.postMilestone('vessel_departed', createTimeInJanuary2026(21), {
+      external_id: 'EV-1',
+    }).milestone;
+    expect(scenario.postMilestone('vessel_departed', createTimeInJanuary2026(20), rest)).toMatchObject({
       ...repeated,
       milestoneId: first.id,
     });
@@ -270,27 +310,35 @@ describe('a milestone posted after a retraction', () => {
   });
 
   it('a retracted estimate stays retracted when its feed resends it', () => {
-    const scenario = createVoyage();
-    const older = scenario.postEstimate('vessel_arrived', day(20)).milestone;
-    const newer = scenario.postEstimate('vessel_arrived', day(22)).milestone;
+    const scenario = createOceanShipmentScenario();
+    const older = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20)).milestone;
+    const newer = scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
     scenario.retractMilestone(newer);
-    expect(scenario.postEstimate('vessel_arrived', day(22))).toMatchObject(repeated);
-    expect(scenario.postEstimate('vessel_arrived', day(20))).toMatchObject({ milestoneId: older.id, warnings: [] });
-    expect(scenario.record.eta).toBe(day(20));
+    expect(scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(22))).toMatchObject(repeated);
+    expect(scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(20))).toMatchObject({
+      milestoneId: older.id,
+      warnings: [],
+    });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
   });
 });
 
 describe('the overridden fields of a milestone', () => {
   it('are the last values of its feed after a person posted others with its external_id', () => {
-    const scenario = createVoyage();
+    const scenario = createOceanShipmentScenario();
     const rest = { source: 'carrier', external_id: 'EV-1' } as const;
-    scenario.postMilestone('vessel_arrived', day(20), rest);
-    scenario.postMilestone('vessel_arrived', day(21), rest);
-    scenario.postMilestone('vessel_arrived', day(22), { ...rest, source: 'manual' });
-    scenario.postMilestone('vessel_arrived', day(23), { ...rest, source: 'manual', note: 'x' });
-    const sent = { occurred_at: day(21), source: 'carrier', note: null, reported_at: expect.any(String) as string };
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), rest);
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(21), rest);
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(22), { ...rest, source: 'manual' });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(23), { ...rest, source: 'manual', note: 'x' });
+    const sent = {
+      occurred_at: createTimeInJanuary2026(21),
+      source: 'carrier',
+      note: null,
+      reported_at: expect.any(String) as string,
+    };
     expect(scenario.state?.timeline[0]?.overridden).toEqual(sent);
-    scenario.postMilestone('vessel_arrived', day(24), rest);
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(24), rest);
     expect(scenario.state?.timeline[0]?.overridden).toEqual({
       note: null,
       reported_at: scenario.events.at(-1)?.metadata.recorded_at,
@@ -298,13 +346,13 @@ describe('the overridden fields of a milestone', () => {
   });
 
   it('are none if only feeds or only people posted it', () => {
-    const scenario = createVoyage();
-    scenario.postMilestone('gated_in', day(1), { source: 'carrier', external_id: 'EV-1' });
-    scenario.postMilestone('gated_in', day(2), { source: 'carrier', external_id: 'EV-1' });
-    scenario.postMilestone('vessel_departed', day(3), { external_id: 'EV-2' });
-    scenario.postMilestone('vessel_departed', day(4), { external_id: 'EV-2' });
-    scenario.postMilestone('discharged', day(5));
-    scenario.postMilestone('discharged', day(5), { external_id: 'EV-3' });
+    const scenario = createOceanShipmentScenario();
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(1), { source: 'carrier', external_id: 'EV-1' });
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(2), { source: 'carrier', external_id: 'EV-1' });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(3), { external_id: 'EV-2' });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(4), { external_id: 'EV-2' });
+    scenario.postMilestone('discharged', createTimeInJanuary2026(5));
+    scenario.postMilestone('discharged', createTimeInJanuary2026(5), { external_id: 'EV-3' });
     expect(scenario.state?.timeline.map(({ overridden }) => overridden)).toEqual([{}, {}, {}]);
   });
 });

@@ -1,5 +1,5 @@
 import { DomainError, isDocumentPresent } from '@tracking/contracts';
-import { findRestoredDocument } from '../documents.ts';
+import { findDocumentRestoredByDeletion } from '../documents.ts';
 import { findDocument, type ShipmentState } from '../state.ts';
 import type { CommandContext, CommandHandler, DecideContext } from './command.ts';
 import {
@@ -28,7 +28,8 @@ type Answer = Omit<DocumentAnswer, 'warnings'>;
 
 /** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was rejected */
 export const approveDocumentHandler: CommandHandler<ApproveDocument, DocumentResult, Answer> = {
-  decide: (command, state, context) => decideReview(command, { status: 'approved', reason: null }, state, context),
+  decideOnExistingShipment: (command, state, context) =>
+    decideReview(command, { status: 'approved', reason: null }, state, context),
   rebuildResult: (events, { document_id }) =>
     findDocumentResult(events, 'document.approved.v1', 'approved', document_id),
   answer: answerDocument,
@@ -36,7 +37,7 @@ export const approveDocumentHandler: CommandHandler<ApproveDocument, DocumentRes
 
 /** @throws DomainError `document_not_uploaded`; `document_reviewed` if the document was approved */
 export const rejectDocumentHandler: CommandHandler<RejectDocument, DocumentResult, Answer> = {
-  decide: (command, state, context) =>
+  decideOnExistingShipment: (command, state, context) =>
     decideReview(command, { status: 'rejected', reason: command.reason }, state, context),
   rebuildResult: (events, { document_id }) =>
     findDocumentResult(events, 'document.rejected.v1', 'rejected', document_id),
@@ -82,7 +83,7 @@ export interface DeleteDocument extends CommandContext {
 }
 
 export const deleteDocumentHandler: CommandHandler<DeleteDocument, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
-  decide({ at, document_id }, state, context) {
+  decideOnExistingShipment({ at, document_id }, state, context) {
     const { document: previous, object_id, received } = findDocument(state, document_id);
     const about = { at, outcome: 'deleted', documentId: document_id } as const;
     if (previous.status === 'deleted') {
@@ -91,7 +92,7 @@ export const deleteDocumentHandler: CommandHandler<DeleteDocument, DocumentResul
     const documents_count = state.record.documents_count - (isDocumentPresent(previous) ? 1 : 0);
     const bytes = object_id ?? received?.id ?? null;
     const stored = { document: { ...previous, status: 'deleted' as const }, object_id: bytes };
-    const restored = findRestoredDocument(previous, state.documents);
+    const restored = findDocumentRestoredByDeletion(previous, state.documents);
     const data = { stored, previous, documents_count, ...(restored && { restored }) };
     const event = { type: 'document.deleted.v1', data } as const;
     return decideDocumentCommand(about, event, state, context);

@@ -105,13 +105,15 @@ type Handlers = typeof COMMAND_HANDLERS;
 /** The command with the given type. */
 export type CommandOf<Type extends CommandType> = Extract<ShipmentCommand, { readonly type: Type }>;
 /** The decision on a command of the given type. */
-export type DecisionOf<Type extends CommandType> = ReturnType<Handlers[Type]['decide']>;
+export type DecisionOf<Type extends CommandType> = ReturnType<Handlers[Type]['decideOnExistingShipment']>;
 /** The answer to a command of the given type. */
 export type AnswerOf<Type extends CommandType> = ReturnType<Handlers[Type]['answer']> & {
   readonly warnings: readonly Warning[];
 };
 
-export function getHandler(type: CommandType): CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>> {
+export function getCommandHandler(
+  type: CommandType,
+): CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>> {
   return COMMAND_HANDLERS[type] as CommandHandler<ShipmentCommand, CommandResult, AnswerOf<CommandType>>;
 }
 
@@ -135,11 +137,11 @@ function decideAnyCommand(
   state: ShipmentState | undefined,
   context: DecideContext,
 ): Decision {
-  const handler = getHandler(command.type);
+  const handler = getCommandHandler(command.type);
   if (state !== undefined) {
     requireCommandTarget(command, state);
     requireExpectedVersion(state.record.version, command.expected_versions);
-    return handler.decide(command, state, context);
+    return handler.decideOnExistingShipment(command, state, context);
   }
   if (handler.create === undefined) throw createShipmentNotFoundError();
   requireExpectedVersion(null, command.expected_versions);

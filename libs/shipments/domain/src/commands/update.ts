@@ -1,5 +1,5 @@
 import type { FieldError, LegFields, ShipmentFields, ShipmentRecord, TimeOrDay, Warning } from '@tracking/contracts';
-import { findChanges, findLastMilestoneChanges, hasNoLastMilestones } from '../changes.ts';
+import { findAnnouncedChanges, findLastMilestoneChanges, hasNoLastMilestones } from '../changes.ts';
 import { type CheckedShipment, checkEtaAfterEtd, checkShipmentFields } from '../check-shipment.ts';
 import { createChangedEvent } from '../changed-event.ts';
 import { deriveShipment, type DerivedShipment } from '../derive.ts';
@@ -8,13 +8,13 @@ import type { ShipmentPortsGiven } from '../events/shipment-events.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import { readTimesAtPorts } from '../local-time.ts';
-import { resolvePorts } from '../route.ts';
-import { setSchedule, type ShipmentState } from '../state.ts';
+import { findPortsOfShipment } from '../route.ts';
+import { setClientSchedule, type ShipmentState } from '../state.ts';
 import {
   type CommandContext,
   type DecideContext,
   type Decision,
-  throwIfErrors,
+  throwIfInvalidFields,
   warnOfCancelledShipment,
 } from './command.ts';
 
@@ -46,12 +46,12 @@ export function decideUpdate(
   const legsWritten = continued?.written;
   const keepsEta = before.ata !== null && !movesEtaAfterArrival;
   const statement = { revision, at: command.at, keepsEta, originalEtaSince: state.originalEta.since };
-  const schedule = setSchedule(state.schedule, times, statement, legsWritten);
+  const schedule = setClientSchedule(state.schedule, times, statement, legsWritten);
   const given = { ...(state.ports ?? before), ...plain };
-  const record: ShipmentRecord = { ...before, ...plain, ...resolvePorts(given, schedule.legs.value) };
-  throwIfErrors([
+  const record: ShipmentRecord = { ...before, ...plain, ...findPortsOfShipment(given, schedule.legs.value) };
+  throwIfInvalidFields([
     ...checked.errors,
-    ...checkKeptReferences(before, { ...record, ...given, legs: schedule.legs.value }, checked, context),
+    ...checkReferencesAgainstMode(before, { ...record, ...given, legs: schedule.legs.value }, checked, context),
     ...checkExternalId(before, record),
     ...checkReferences({ ...record, external_id: before.external_id }),
   ]);
@@ -59,7 +59,7 @@ export function decideUpdate(
   const { timeline } = state;
   const derived = deriveShipment({ ...state, record, schedule, newOriginalEta }, context.places);
   const last = findLastMilestoneChanges(before, derived.record);
-  const changes = findChanges(before, derived.record);
+  const changes = findAnnouncedChanges(before, derived.record);
   const events: ShipmentEventBody[] = [];
   const keptEta = findKeptOriginalEta(before, derived);
   if (Object.keys(times).length > 0 || !hasNoLastMilestones(last) || keptEta !== undefined) {
@@ -69,7 +69,7 @@ export function decideUpdate(
   events.push(...createPortsGivenEvent(state.ports, given, derived.record));
   if (changes !== undefined) events.push(createChangedEvent(changes, derived));
   const reconciled = reconcileExceptions(state, { derived, timeline, events }, { ...context, at: command.at });
-  const warnings = [...warnOfUpdate(checked, derived), ...warnOfCancelledShipment(before, derived.record)];
+  const warnings = [...createWarningsOfUpdate(checked, derived), ...warnOfCancelledShipment(before, derived.record)];
   return { outcome: reconciled.events.length === 0 ? 'unchanged' : 'updated', warnings, ...reconciled };
 }
 
@@ -97,7 +97,7 @@ const FIELDS_OF_MODE = ['container_numbers', 'carrier_scac', 'origin_port', 'des
  * Checks the references that an update keeps against its new mode.
  * @param after the shipment after the update, with the ports and legs as the client set them
  */
-function checkKeptReferences(
+function checkReferencesAgainstMode(
   before: ShipmentRecord,
   after: Pick<ShipmentFields, 'mode' | (typeof FIELDS_OF_MODE)[number]>,
   { fields }: CheckedShipment,
@@ -129,7 +129,7 @@ export function checkReferences(
 }
 
 /** Returns warnings of an update. Compares `eta` and `etd` after the update, not only the sent values. */
-export function warnOfUpdate(
+export function createWarningsOfUpdate(
   { fields, warnings }: CheckedShipment,
   { record, analysis: { route } }: DerivedShipment,
 ): readonly Warning[] {
@@ -152,13 +152,13 @@ interface LegsWithTimes {
  * Keeps the times of repeated legs from the present legs, so that they are not new statements.
  * @param revision revision of the upsert's first event
  */
-export function takeOverLegTimes(
+export function keepTimesOfRepeatedLegs(
   sent: readonly LegFields[],
   { schedule, sent: lastSent }: Pick<ShipmentState, 'schedule' | 'sent'>,
   revision: number,
 ): LegsWithTimes {
-  const formerlySent = matchPresentLegs(sent, lastSent.legs);
-  const present = matchPresentLegs(sent, schedule.legs.value);
+  const formerlySent = matchLegsToFormerLegs(sent, lastSent.legs);
+  const present = matchLegsToFormerLegs(sent, schedule.legs.value);
   const continued = sent.map((leg, index) => {
     const place = present[index] ?? NOT_FOUND_INDEX;
     const [before, written] = [schedule.legs.value[place], schedule.legs.written[place]];
@@ -185,7 +185,10 @@ const NOT_FOUND_INDEX = -1;
  * Returns for each leg the index of the former leg that it continues: the leg with the same ports, otherwise the leg at
  * the same index.
  */
-function matchPresentLegs(legs: readonly LegFields[], former: readonly LegFields[]): readonly (number | undefined)[] {
+function matchLegsToFormerLegs(
+  legs: readonly LegFields[],
+  former: readonly LegFields[],
+): readonly (number | undefined)[] {
   const free = new Set(former.keys());
   const take = (place: number | undefined) => (place !== undefined && free.delete(place) ? place : undefined);
   const bySamePorts = legs.map((leg) => take([...free].find((place) => hasSamePorts(leg, former[place]))));

@@ -24,7 +24,7 @@ export interface RequestUpload extends CommandContext {
 
 /** @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
 export const requestUploadHandler: CommandHandler<RequestUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
-  decide(command, state, context) {
+  decideOnExistingShipment(command, state, context) {
     const document = createDocument(command, command.document, state, context);
     const event = { type: 'document.requested.v1', data: { stored: { document, object_id: null } } } as const;
     return decideDocumentCommand(
@@ -61,7 +61,7 @@ export interface ReceiveUpload extends CommandContext {
  * @throws DomainError `document_not_pending`
  */
 export const receiveUploadHandler: CommandHandler<ReceiveUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
-  decide({ at, document_id, object, kept_object_id }, state, context) {
+  decideOnExistingShipment({ at, document_id, object, kept_object_id }, state, context) {
     const { received } = requirePendingDocument(state, document_id, at);
     if (received !== null && received.id === kept_object_id && isSameContent(received, object)) {
       return decideDocumentCommand({ at, outcome: 'unchanged', documentId: document_id }, undefined, state, context);
@@ -90,7 +90,7 @@ export interface CompleteUpload extends CommandContext {
 
 /** @throws DomainError `document_not_pending`, `upload_missing`, `size_mismatch`, `checksum_mismatch`; the document stays pending */
 export const completeUploadHandler: CommandHandler<CompleteUpload, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
-  decide({ at, document_id, lost_object_id }, state, context) {
+  decideOnExistingShipment({ at, document_id, lost_object_id }, state, context) {
     const found = findDocument(state, document_id);
     // Completing a document again changes nothing.
     if (isDocumentPresent(found.document)) {
@@ -134,7 +134,7 @@ export interface AddDocument extends CommandContext {
 
 /** @throws DomainError `limit_exceeded`, `document_replaced`, `validation_failed` */
 export const addDocumentHandler: CommandHandler<AddDocument, DocumentResult, Omit<DocumentAnswer, 'warnings'>> = {
-  decide(command, state, context) {
+  decideOnExistingShipment(command, state, context) {
     const { at, document: input, object } = command;
     const { content_type, size_bytes, sha256: checksum_sha256 } = object;
     const pending = createDocument(command, { ...input, content_type, size_bytes, checksum_sha256 }, state, context);

@@ -4,19 +4,19 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   CONTAINER_WITH_WRONG_DIGIT,
-  findEventData,
-  createLegFields,
-  day,
-  catchRefusal,
+  findDataOfDecisionEvent,
+  createLegFieldsWithDefaults,
+  createTimeInJanuary2026,
+  captureRefusal,
   createScenario,
   Scenario,
   listEventTypes,
-  createVoyage,
+  createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { fold } from '../evolve.ts';
 
 const changes = (scenario: Scenario, fields: Partial<ShipmentFields>) =>
-  findEventData(scenario.upsertShipment(fields), 'shipment.changed.v1')?.changes;
+  findDataOfDecisionEvent(scenario.upsertShipment(fields), 'shipment.changed.v1')?.changes;
 
 describe('creating', () => {
   it('stores everything visible in the first event', () => {
@@ -25,7 +25,7 @@ describe('creating', () => {
       external_id: 'PO-1',
       container_numbers: [CONTAINER_A],
       origin_port: 'CNSHA',
-      eta: day(20),
+      eta: createTimeInJanuary2026(20),
     });
     expect(decision.outcome).toBe('created');
     expect(listEventTypes(decision)).toEqual(['shipment.created.v1']);
@@ -107,20 +107,24 @@ describe('creating', () => {
   it.each([{}, { mode: 'ocean' as const }, { master_bill: 'MB-1' }, { container_numbers: [] }])(
     'requires a reference: %j',
     (fields) => {
-      const error = catchRefusal(() => new Scenario().upsertShipment(fields));
+      const error = captureRefusal(() => new Scenario().upsertShipment(fields));
       expect(error.code).toBe('reference_required');
       expect(error.details).toMatchObject([{ code: 'reference_required' }]);
     },
   );
 
   it('reports every invalid field at once', () => {
-    const error = catchRefusal(() => new Scenario().upsertShipment({ origin_port: '?', carrier_scac: '?' }));
+    const error = captureRefusal(() => new Scenario().upsertShipment({ origin_port: '?', carrier_scac: '?' }));
     expect(error.code).toBe('validation_failed');
     expect(error.details.map(({ code }) => code)).toEqual(['invalid_scac', 'invalid_port', 'reference_required']);
   });
 
   it('adds one leg from origin to destination if there are no legs', () => {
-    const scenario = createVoyage({ carrier_scac: 'MAEU', etd: day(1), eta: day(20) });
+    const scenario = createOceanShipmentScenario({
+      carrier_scac: 'MAEU',
+      etd: createTimeInJanuary2026(1),
+      eta: createTimeInJanuary2026(20),
+    });
     expect(scenario.record.legs).toEqual([
       {
         mode: 'ocean',
@@ -129,9 +133,9 @@ describe('creating', () => {
         voyage: null,
         origin_port: 'CNSHA',
         destination_port: 'USLAX',
-        etd: day(1),
+        etd: createTimeInJanuary2026(1),
         etd_precision: 'time',
-        eta: day(20),
+        eta: createTimeInJanuary2026(20),
         eta_precision: 'time',
         atd: null,
         ata: null,
@@ -140,12 +144,12 @@ describe('creating', () => {
   });
 
   it('sets original_eta to the first known one', () => {
-    expect(createScenario({ eta: day(20) }).record.original_eta).toBe(day(20));
+    expect(createScenario({ eta: createTimeInJanuary2026(20) }).record.original_eta).toBe(createTimeInJanuary2026(20));
     const scenario = createScenario();
-    scenario.upsertShipment({ eta: day(21) });
-    scenario.upsertShipment({ eta: day(25) });
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(21) });
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(25) });
     scenario.upsertShipment({ eta: null });
-    expect(scenario.record.original_eta).toBe(day(21));
+    expect(scenario.record.original_eta).toBe(createTimeInJanuary2026(21));
   });
 });
 
@@ -177,13 +181,13 @@ describe('upsert of an existing shipment', () => {
       shipper: { name: 'Acme', external_id: 'S1' },
       metadata: { a: '1', b: '2' },
       references: [{ type: 'po', value: '1' }],
-      legs: [createLegFields({ vessel: 'ONE' }), createLegFields({ vessel: 'TWO' })],
+      legs: [createLegFieldsWithDefaults({ vessel: 'ONE' }), createLegFieldsWithDefaults({ vessel: 'TWO' })],
     });
     scenario.upsertShipment({
       shipper: { name: 'Bcme', external_id: null },
       metadata: { c: '3' },
       references: [{ type: 'so', value: '2' }],
-      legs: [createLegFields({ voyage: 'V3' })],
+      legs: [createLegFieldsWithDefaults({ voyage: 'V3' })],
     });
     expect(scenario.record).toMatchObject({
       shipper: { name: 'Bcme', external_id: null },
@@ -191,7 +195,13 @@ describe('upsert of an existing shipment', () => {
     });
     expect(scenario.record.metadata).toEqual({ c: '3' });
     expect(scenario.record.legs).toEqual([
-      { ...createLegFields({ voyage: 'V3' }), etd_precision: 'time', eta_precision: 'time', atd: null, ata: null },
+      {
+        ...createLegFieldsWithDefaults({ voyage: 'V3' }),
+        etd_precision: 'time',
+        eta_precision: 'time',
+        atd: null,
+        ata: null,
+      },
     ]);
   });
 
@@ -200,10 +210,10 @@ describe('upsert of an existing shipment', () => {
       external_id: 'PO-1',
       mode: 'ocean',
       container_numbers: [CONTAINER_A],
-      eta: day(20),
+      eta: createTimeInJanuary2026(20),
       shipper: { name: 'Acme', external_id: null },
       metadata: { a: '1' },
-      legs: [createLegFields({ vessel: 'ONE', eta: day(19) })],
+      legs: [createLegFieldsWithDefaults({ vessel: 'ONE', eta: createTimeInJanuary2026(19) })],
     };
     const scenario = createScenario(fields);
     const decision = scenario.upsertShipment(fields);
@@ -219,7 +229,7 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('announces client-visible fields, but not those that change with every event', () => {
-    const scenario = createVoyage({ container_numbers: [CONTAINER_A], house_bill: 'HB' });
+    const scenario = createOceanShipmentScenario({ container_numbers: [CONTAINER_A], house_bill: 'HB' });
     expect(changes(scenario, { house_bill: 'HB2', mode: 'multimodal' })).toEqual({
       house_bill: { from: 'HB', to: 'HB2' },
       mode: { from: 'ocean', to: 'multimodal' },
@@ -233,7 +243,7 @@ describe('upsert of an existing shipment', () => {
   it('needs no further event for a plain field', () => {
     const scenario = createScenario();
     expect(listEventTypes(scenario.upsertShipment({ house_bill: 'HB' }))).toEqual(['shipment.changed.v1']);
-    expect(listEventTypes(scenario.upsertShipment({ eta: day(9) }))).toEqual([
+    expect(listEventTypes(scenario.upsertShipment({ eta: createTimeInJanuary2026(9) }))).toEqual([
       'shipment.updated.v1',
       'shipment.changed.v1',
     ]);
@@ -241,7 +251,7 @@ describe('upsert of an existing shipment', () => {
 
   it('sets version to the last revision plus one, and updated_at to the last command’s time', () => {
     const scenario = createScenario();
-    scenario.upsertShipment({ eta: day(9) });
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(9) });
     expect(scenario.record).toMatchObject({ version: 3, updated_at: '2026-06-01T00:02:00.000Z' });
     scenario.upsertShipment({ house_bill: 'HB' });
     expect(scenario.record).toMatchObject({
@@ -252,12 +262,12 @@ describe('upsert of an existing shipment', () => {
   });
 
   it('never changes external_id, nor sets it later', () => {
-    const changed = catchRefusal(() => createScenario().upsertShipment({ external_id: 'PO-2' }));
+    const changed = captureRefusal(() => createScenario().upsertShipment({ external_id: 'PO-2' }));
     expect(changed).toMatchObject({ code: 'external_id_immutable', details: [{ param: 'external_id' }] });
     const scenario = new Scenario();
     scenario.upsertShipment({ house_bill: 'HB' });
-    expect(catchRefusal(() => scenario.upsertShipment({ external_id: 'PO-1' })).code).toBe('external_id_immutable');
-    expect(catchRefusal(() => createScenario().upsertShipment({ external_id: null })).code).toBe(
+    expect(captureRefusal(() => scenario.upsertShipment({ external_id: 'PO-1' })).code).toBe('external_id_immutable');
+    expect(captureRefusal(() => createScenario().upsertShipment({ external_id: null })).code).toBe(
       'external_id_immutable',
     );
   });
@@ -266,13 +276,13 @@ describe('upsert of an existing shipment', () => {
     const scenario = new Scenario();
     scenario.upsertShipment({ house_bill: 'HB', container_numbers: [CONTAINER_A] });
     scenario.upsertShipment({ container_numbers: [] });
-    expect(catchRefusal(() => scenario.upsertShipment({ house_bill: null })).code).toBe('reference_required');
+    expect(captureRefusal(() => scenario.upsertShipment({ house_bill: null })).code).toBe('reference_required');
     expect(scenario.upsertShipment({ house_bill: null, container_numbers: [CONTAINER_B] }).outcome).toBe('updated');
   });
 
   it('validates for the mode that it sets, otherwise for the present one', () => {
     const scenario = createScenario({ mode: 'ocean' });
-    expect(catchRefusal(() => scenario.upsertShipment({ origin_port: 'FRA' })).details).toMatchObject([
+    expect(captureRefusal(() => scenario.upsertShipment({ origin_port: 'FRA' })).details).toMatchObject([
       { code: 'invalid_port' },
     ]);
     expect(scenario.upsertShipment({ mode: 'air', origin_port: 'FRA' }).outcome).toBe('updated');
@@ -282,7 +292,7 @@ describe('upsert of an existing shipment', () => {
   it('refuses values beyond a limit with limit_exceeded', () => {
     const scenario = createScenario();
     const container_numbers = Array.from({ length: 201 }, (_, n) => `ABCU${1_000_000 + n}`);
-    expect(catchRefusal(() => scenario.upsertShipment({ container_numbers })).code).toBe('limit_exceeded');
+    expect(captureRefusal(() => scenario.upsertShipment({ container_numbers })).code).toBe('limit_exceeded');
   });
 
   it('lists containers in the order of container_numbers, also when only that changes', () => {
@@ -308,87 +318,113 @@ describe('etd, eta and legs count as a change only when they differ from what th
   it('do not override a newer estimate in a nightly resend', () => {
     const nightly = {
       external_id: 'PO-1',
-      eta: day(20),
-      etd: day(1),
-      legs: [createLegFields({ destination_port: 'USLAX', eta: day(20) })],
+      eta: createTimeInJanuary2026(20),
+      etd: createTimeInJanuary2026(1),
+      legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(20) })],
     };
-    const scenario = createVoyage(nightly);
-    scenario.postEstimate('vessel_arrived', day(23));
-    scenario.postEstimate('vessel_departed', day(2));
-    expect(scenario.record).toMatchObject({ eta: day(23), etd: day(2), legs: [{ eta: day(23) }] });
+    const scenario = createOceanShipmentScenario(nightly);
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2));
+    expect(scenario.record).toMatchObject({
+      eta: createTimeInJanuary2026(23),
+      etd: createTimeInJanuary2026(2),
+      legs: [{ eta: createTimeInJanuary2026(23) }],
+    });
     expect(scenario.upsertShipment(nightly)).toMatchObject({ outcome: 'unchanged', events: [] });
-    expect(scenario.record).toMatchObject({ eta: day(23), etd: day(2), legs: [{ eta: day(23) }] });
+    expect(scenario.record).toMatchObject({
+      eta: createTimeInJanuary2026(23),
+      etd: createTimeInJanuary2026(2),
+      legs: [{ eta: createTimeInJanuary2026(23) }],
+    });
   });
 
   it('override a newer estimate if they differ', () => {
-    const scenario = createVoyage({ eta: day(20) });
-    scenario.postEstimate('vessel_arrived', day(23));
-    scenario.upsertShipment({ eta: day(21) });
-    expect(scenario.record.eta).toBe(day(21));
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(21) });
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(21));
   });
 
   it('are compared with the last sent values, across upserts without them', () => {
-    const scenario = createVoyage({ eta: day(20) });
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
     scenario.upsertShipment({ house_bill: 'HB' });
-    scenario.postEstimate('vessel_arrived', day(23));
-    expect(scenario.upsertShipment({ eta: day(20) }).outcome).toBe('unchanged');
-    scenario.upsertShipment({ eta: day(21) });
-    scenario.postEstimate('vessel_arrived', day(24));
-    expect(scenario.upsertShipment({ eta: day(21) }).outcome).toBe('unchanged');
-    expect(scenario.upsertShipment({ eta: day(20) }).outcome).toBe('updated');
-    expect(scenario.record.eta).toBe(day(20));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(20) }).outcome).toBe('unchanged');
+    scenario.upsertShipment({ eta: createTimeInJanuary2026(21) });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24));
+    expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(21) }).outcome).toBe('unchanged');
+    expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(20) }).outcome).toBe('updated');
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(20));
   });
 
   it('are not cleared by null if they were never sent', () => {
-    const scenario = createVoyage();
-    scenario.postEstimate('vessel_arrived', day(23));
+    const scenario = createOceanShipmentScenario();
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
     expect(scenario.upsertShipment({ eta: null, legs: [] }).outcome).toBe('unchanged');
-    expect(scenario.record.eta).toBe(day(23));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(23));
   });
 
   it('are cleared by null if they were sent, and earlier estimates no longer count', () => {
-    const scenario = createVoyage({ eta: day(20) });
-    scenario.postEstimate('vessel_arrived', day(23));
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
     scenario.upsertShipment({ eta: null });
     expect(scenario.record.eta).toBeNull();
-    scenario.postEstimate('vessel_arrived', day(24));
-    expect(scenario.record.eta).toBe(day(24));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24));
+    expect(scenario.record.eta).toBe(createTimeInJanuary2026(24));
   });
 
   it('do not bring back earlier estimates with the next command', () => {
-    const scenario = createVoyage({
-      eta: day(20),
-      legs: [createLegFields({ destination_port: 'USLAX', eta: day(20) })],
+    const scenario = createOceanShipmentScenario({
+      eta: createTimeInJanuary2026(20),
+      legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(20) })],
     });
-    scenario.postEstimate('vessel_arrived', day(23));
-    scenario.upsertShipment({ eta: day(21), legs: [createLegFields({ destination_port: 'USLAX', eta: day(22) })] });
-    scenario.postMilestone('gated_in', day(1));
-    expect(scenario.record).toMatchObject({ eta: day(21), legs: [{ eta: day(22) }] });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    scenario.upsertShipment({
+      eta: createTimeInJanuary2026(21),
+      legs: [createLegFieldsWithDefaults({ destination_port: 'USLAX', eta: createTimeInJanuary2026(22) })],
+    });
+    scenario.postMilestone('gated_in', createTimeInJanuary2026(1));
+    expect(scenario.record).toMatchObject({
+      eta: createTimeInJanuary2026(21),
+      legs: [{ eta: createTimeInJanuary2026(22) }],
+    });
   });
 
   it('are remembered without an announcement if an estimate already set the value', () => {
-    const scenario = createVoyage({ eta: day(20) });
-    scenario.postEstimate('vessel_arrived', day(23));
-    expect(listEventTypes(scenario.upsertShipment({ eta: day(23) }))).toEqual(['shipment.updated.v1']);
-    expect(scenario.upsertShipment({ eta: day(23) }).outcome).toBe('unchanged');
+    const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23));
+    expect(listEventTypes(scenario.upsertShipment({ eta: createTimeInJanuary2026(23) }))).toEqual([
+      'shipment.updated.v1',
+    ]);
+    expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(23) }).outcome).toBe('unchanged');
   });
 });
 
 describe('a time of a leg counts as a change only when it differs from what the last upsert sent', () => {
-  const first = createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(1), eta: day(5) });
-  const second = createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(7), eta: day(20) });
+  const first = createLegFieldsWithDefaults({
+    origin_port: 'CNSHA',
+    destination_port: 'SGSIN',
+    etd: createTimeInJanuary2026(1),
+    eta: createTimeInJanuary2026(5),
+  });
+  const second = createLegFieldsWithDefaults({
+    origin_port: 'SGSIN',
+    destination_port: 'USLAX',
+    etd: createTimeInJanuary2026(7),
+    eta: createTimeInJanuary2026(20),
+  });
   /** Estimates have changed three of its four times. */
   const estimated = (legs = [first, second]) => {
     const scenario = createScenario({ legs });
-    scenario.postEstimate('vessel_departed', day(2), { location: 'CNSHA' });
-    scenario.postEstimate('vessel_arrived', day(6), { location: 'SGSIN' });
-    scenario.postEstimate('vessel_arrived', day(23), { location: 'USLAX' });
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(6), { location: 'SGSIN' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23), { location: 'USLAX' });
     return scenario;
   };
   const timesOf = ({ record }: Scenario) => record.legs.map(({ etd, eta }) => [etd, eta]);
   const MOVED = [
-    [day(2), day(6)],
-    [day(7), day(23)],
+    [createTimeInJanuary2026(2), createTimeInJanuary2026(6)],
+    [createTimeInJanuary2026(7), createTimeInJanuary2026(23)],
   ];
 
   it.each([
@@ -405,9 +441,13 @@ describe('a time of a leg counts as a change only when it differs from what the 
       expect(scenario.upsertShipment({ legs }).outcome).toBe('updated');
       expect(timesOf(scenario)).toEqual(MOVED);
       const others = legs.map(({ etd: _etd, eta: _eta, ...rest }) => rest);
-      expect(scenario.record).toMatchObject({ etd: day(2), eta: day(23), legs: others });
+      expect(scenario.record).toMatchObject({
+        etd: createTimeInJanuary2026(2),
+        eta: createTimeInJanuary2026(23),
+        legs: others,
+      });
       expect(scenario.upsertShipment({ legs })).toMatchObject({ outcome: 'unchanged', events: [] });
-      scenario.postMilestone('gated_in', day(1));
+      scenario.postMilestone('gated_in', createTimeInJanuary2026(1));
       expect(timesOf(scenario)).toEqual(MOVED);
       scenario.state = fold(scenario.events);
       scenario.upsertShipment({ house_bill: 'HB' });
@@ -417,57 +457,73 @@ describe('a time of a leg counts as a change only when it differs from what the 
 
   it('another time sets that one alone', () => {
     const scenario = estimated();
-    scenario.upsertShipment({ legs: [{ ...first, eta: day(4) }, second] });
-    expect(timesOf(scenario)).toEqual([[day(2), day(4)], MOVED[1]]);
+    scenario.upsertShipment({ legs: [{ ...first, eta: createTimeInJanuary2026(4) }, second] });
+    expect(timesOf(scenario)).toEqual([[createTimeInJanuary2026(2), createTimeInJanuary2026(4)], MOVED[1]]);
     scenario.upsertShipment({
       legs: [
-        { ...first, eta: day(4) },
+        { ...first, eta: createTimeInJanuary2026(4) },
         { ...second, eta: null },
       ],
     });
     expect(timesOf(scenario)).toEqual([
-      [day(2), day(4)],
-      [day(7), null],
+      [createTimeInJanuary2026(2), createTimeInJanuary2026(4)],
+      [createTimeInJanuary2026(7), null],
     ]);
   });
 
   it('matches legs by their ports, otherwise by their index', () => {
-    const feeder = createLegFields({ origin_port: 'CNNGB', destination_port: 'CNSHA', etd: day(0), eta: day(1) });
+    const feeder = createLegFieldsWithDefaults({
+      origin_port: 'CNNGB',
+      destination_port: 'CNSHA',
+      etd: createTimeInJanuary2026(0),
+      eta: createTimeInJanuary2026(1),
+    });
     const scenario = estimated();
     scenario.upsertShipment({ legs: [feeder, first, second] });
-    expect(timesOf(scenario)).toEqual([[day(0), day(1)], ...MOVED]);
+    expect(timesOf(scenario)).toEqual([[createTimeInJanuary2026(0), createTimeInJanuary2026(1)], ...MOVED]);
     scenario.upsertShipment({ legs: [feeder, first, { ...second, destination_port: null }] });
-    scenario.postEstimate('vessel_arrived', day(24));
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(24));
     scenario.upsertShipment({ legs: [feeder, first, { ...second, destination_port: 'USNYC' }] });
-    expect(timesOf(scenario)).toEqual([[day(0), day(1)], MOVED[0], [day(7), day(24)]]);
+    expect(timesOf(scenario)).toEqual([
+      [createTimeInJanuary2026(0), createTimeInJanuary2026(1)],
+      MOVED[0],
+      [createTimeInJanuary2026(7), createTimeInJanuary2026(24)],
+    ]);
   });
 
   it('keeps later changes by a person', () => {
     const scenario = estimated();
-    scenario.patchShipment({ legs: [first, { ...second, eta: day(30) }] });
+    scenario.patchShipment({ legs: [first, { ...second, eta: createTimeInJanuary2026(30) }] });
     scenario.upsertShipment({ legs: [first, { ...second, vessel: 'OTHER' }] });
-    expect(scenario.record).toMatchObject({ eta: day(30), legs: [{}, { vessel: 'OTHER', eta: day(30) }] });
+    expect(scenario.record).toMatchObject({
+      eta: createTimeInJanuary2026(30),
+      legs: [{}, { vessel: 'OTHER', eta: createTimeInJanuary2026(30) }],
+    });
     scenario.patchShipment({ legs: [] });
     scenario.upsertShipment({ legs: [first, second] });
     expect(timesOf(scenario)).toEqual([
-      [day(1), day(5)],
-      [day(7), day(20)],
+      [createTimeInJanuary2026(1), createTimeInJanuary2026(5)],
+      [createTimeInJanuary2026(7), createTimeInJanuary2026(20)],
     ]);
   });
 
   it('keeps expected times of legs that have departed or arrived, at any index', () => {
     const scenario = createScenario({ legs: [first, second] });
-    const reported = { reported_at: day(1, 6) };
-    scenario.postEstimate('vessel_departed', day(2), { ...reported, location: 'CNSHA' });
-    scenario.postEstimate('vessel_arrived', day(6), { ...reported, location: 'SGSIN' });
-    scenario.postEstimate('vessel_arrived', day(23), { ...reported, location: 'USLAX' });
-    scenario.postMilestone('vessel_departed', day(2), { location: 'CNSHA' });
-    scenario.postMilestone('vessel_arrived', day(6), { location: 'SGSIN' });
-    scenario.postEstimate('vessel_arrived', day(9), { location: 'SGSIN' });
+    const reported = { reported_at: createTimeInJanuary2026(1, 6) };
+    scenario.postEstimate('vessel_departed', createTimeInJanuary2026(2), { ...reported, location: 'CNSHA' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(6), { ...reported, location: 'SGSIN' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(23), { ...reported, location: 'USLAX' });
+    scenario.postMilestone('vessel_departed', createTimeInJanuary2026(2), { location: 'CNSHA' });
+    scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(6), { location: 'SGSIN' });
+    scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(9), { location: 'SGSIN' });
     scenario.upsertShipment({
-      legs: [createLegFields({ destination_port: 'CNSHA', eta: day(1) }), { ...first, vessel: 'OTHER' }, second],
+      legs: [
+        createLegFieldsWithDefaults({ destination_port: 'CNSHA', eta: createTimeInJanuary2026(1) }),
+        { ...first, vessel: 'OTHER' },
+        second,
+      ],
     });
-    expect(timesOf(scenario)).toEqual([[null, day(1)], ...MOVED]);
+    expect(timesOf(scenario)).toEqual([[null, createTimeInJanuary2026(1)], ...MOVED]);
   });
 });
 
@@ -482,20 +538,24 @@ describe('warnings', () => {
   });
 
   it('become errors under strict handling', () => {
-    const error = catchRefusal(() =>
+    const error = captureRefusal(() =>
       new Scenario().upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }),
     );
     expect(error).toMatchObject({ code: 'validation_failed', details: [{ code: 'invalid_container_number' }] });
     const scenario = createScenario();
-    catchRefusal(() => scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }));
+    captureRefusal(() =>
+      scenario.upsertShipment({ container_numbers: [CONTAINER_WITH_WRONG_DIGIT] }, { strict: true }),
+    );
     expect(scenario.events).toHaveLength(1);
   });
 
   it('report an eta before the etd after the write', () => {
-    const scenario = createScenario({ etd: day(10) });
-    expect(scenario.upsertShipment({ eta: day(9) }).warnings).toMatchObject([{ code: 'eta_before_etd', param: 'eta' }]);
+    const scenario = createScenario({ etd: createTimeInJanuary2026(10) });
+    expect(scenario.upsertShipment({ eta: createTimeInJanuary2026(9) }).warnings).toMatchObject([
+      { code: 'eta_before_etd', param: 'eta' },
+    ]);
     expect(scenario.upsertShipment({ house_bill: 'HB' }).warnings).toEqual([]);
-    expect(scenario.upsertShipment({ etd: day(8) }).warnings).toEqual([]);
+    expect(scenario.upsertShipment({ etd: createTimeInJanuary2026(8) }).warnings).toEqual([]);
   });
 
   it('report unknown ports, whether or not anything changes', () => {

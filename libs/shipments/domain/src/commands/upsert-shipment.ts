@@ -12,15 +12,21 @@ import {
   type CommandHandler,
   type DecideContext,
   type Decision,
-  throwIfErrors,
+  throwIfInvalidFields,
 } from './command.ts';
 import { deriveShipment } from '../derive.ts';
 import type { LastSentValues, ScheduleFields } from '../events/event-data.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
-import { takeOverLegTimes, decideUpdate, checkReferences, createPortsGivenEvent, warnOfUpdate } from './update.ts';
-import { resolvePorts } from '../route.ts';
-import { type ShipmentState, createSchedule, NO_ORIGINAL_ETA } from '../state.ts';
+import {
+  keepTimesOfRepeatedLegs,
+  decideUpdate,
+  checkReferences,
+  createPortsGivenEvent,
+  createWarningsOfUpdate,
+} from './update.ts';
+import { findPortsOfShipment } from '../route.ts';
+import { type ShipmentState, createClientSchedule, NO_ORIGINAL_ETA } from '../state.ts';
 
 /** Creates a shipment, or changes the shipment with this `external_id`. */
 export interface UpsertShipment extends CommandContext {
@@ -52,7 +58,7 @@ export const upsertShipmentHandler: CommandHandler<
   Omit<UpsertShipmentAnswer, 'warnings'>
 > = {
   create: createShipment,
-  decide: updateShipment,
+  decideOnExistingShipment: updateShipment,
   rebuildResult: ([first]) => ({ outcome: first?.type === 'shipment.created.v1' ? 'created' : 'updated' }),
   answer: ({ outcome }, { record }) => ({ outcome, shipment: record }),
 };
@@ -64,13 +70,13 @@ export const upsertShipmentHandler: CommandHandler<
 function createShipment(command: UpsertShipment, context: DecideContext): UpsertDecision {
   const checked = checkFields(command, command.fields.mode ?? null, context.places);
   const fields = { ...EMPTY_SHIPMENT_FIELDS, ...checked.fields };
-  throwIfErrors([...checked.errors, ...checkReferences(fields)]);
+  throwIfInvalidFields([...checked.errors, ...checkReferences(fields)]);
   const { etd, eta, legs } = fields;
   const sent: LastSentValues = { etd, eta, legs };
   const record: ShipmentRecord = {
     id: command.shipment_id,
     ...fields,
-    ...resolvePorts(fields, legs),
+    ...findPortsOfShipment(fields, legs),
     status: 'pending',
     status_milestone_id: null,
     legs: [],
@@ -88,7 +94,7 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
     updated_at: command.at,
     version: 1,
   };
-  const schedule = createSchedule(sent, 0);
+  const schedule = createClientSchedule(sent, 0);
   const basis = {
     record,
     schedule,
@@ -105,7 +111,7 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
     ...createPortsGivenEvent(null, fields, derived.record),
   ];
   const reconciled = reconcileExceptions(undefined, { derived, timeline: [], events }, { ...context, at: command.at });
-  return { outcome: 'created', warnings: warnOfUpdate(checked, derived), ...reconciled };
+  return { outcome: 'created', warnings: createWarningsOfUpdate(checked, derived), ...reconciled };
 }
 
 /**
@@ -116,10 +122,10 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
 function updateShipment(command: UpsertShipment, state: ShipmentState, context: DecideContext): UpsertDecision {
   const mode = command.fields.mode === undefined ? state.record.mode : command.fields.mode;
   const checked = checkFields(command, mode, context.places);
-  const newly = pickNewScheduleFields(state.sent, checked.fields);
+  const newly = pickChangedScheduleFields(state.sent, checked.fields);
   const sent = { ...state.sent, ...newly };
   if (newly.legs === undefined) return decideUpdate(command, state, context, { checked, times: newly, sent });
-  const continued = takeOverLegTimes(newly.legs, state, state.record.version);
+  const continued = keepTimesOfRepeatedLegs(newly.legs, state, state.record.version);
   const times = { ...newly, legs: continued.legs };
   return decideUpdate(command, state, context, { checked, times, continued, sent });
 }
@@ -133,7 +139,7 @@ function checkFields(
 }
 
 /** Returns the schedule fields that differ from the last upsert. */
-function pickNewScheduleFields(sent: LastSentValues, { etd, eta, legs }: ScheduleFields): ScheduleFields {
+function pickChangedScheduleFields(sent: LastSentValues, { etd, eta, legs }: ScheduleFields): ScheduleFields {
   return {
     ...(etd === undefined || etd === sent.etd ? {} : { etd }),
     ...(eta === undefined || eta === sent.eta ? {} : { eta }),

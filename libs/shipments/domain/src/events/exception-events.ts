@@ -55,7 +55,7 @@ export interface ExceptionResolved {
 
 export const exceptionResolved: StoredEventDescriptor<ExceptionResolved> = {
   type: 'exception.resolved.v2',
-  formerVersions: [{ type: 'exception.resolved.v1', upcast: withoutUnchangedFields }],
+  formerVersions: [{ type: 'exception.resolved.v1', upcast: removeUnchangedExceptionFields }],
   applyToRecord: (record, { open_exceptions_count }) => ({ ...record, open_exceptions_count }),
   exception: ({ exception_id: id, resolution, resolved_at }) => ({ id, status: 'resolved', resolution, resolved_at }),
   historyNote(_data, exception) {
@@ -71,7 +71,7 @@ export const exceptionResolved: StoredEventDescriptor<ExceptionResolved> = {
 };
 
 /** Version 1 of the event contained the whole exception. */
-function withoutUnchangedFields(data: JsonObject): JsonObject {
+function removeUnchangedExceptionFields(data: JsonObject): JsonObject {
   const { exception, open_exceptions_count = 0 } = data;
   const { id = '', resolution = null, resolved_at = null } = exception as JsonObject;
   return { exception_id: id, resolution, resolved_at, open_exceptions_count };

@@ -8,7 +8,7 @@ import {
   addMissingFields,
 } from '@tracking/contracts';
 import { applyChanges, applyLastMilestones, isSameJson, updateRemovedContainers } from '../changes.ts';
-import { createSchedule, NO_ORIGINAL_ETA, setSchedule } from '../state.ts';
+import { createClientSchedule, NO_ORIGINAL_ETA, setClientSchedule } from '../state.ts';
 import type { StoredEventDescriptor } from './descriptor.ts';
 import type {
   Changes,
@@ -36,7 +36,7 @@ export const shipmentCreated: StoredEventDescriptor<ShipmentCreated> = {
     workspace_id,
     environment,
     record: addMissingFields(shipment),
-    schedule: createSchedule(sent, revision),
+    schedule: createClientSchedule(sent, revision),
     sent,
     ports: null,
     originalEta: NO_ORIGINAL_ETA,
@@ -61,13 +61,15 @@ const ALWAYS_SET_FIELDS: ReadonlySet<string> = new Set(['id', 'status', 'created
 
 /** Returns the fields that are set on a new shipment, except those that every shipment has. */
 function pickFieldsSetAtCreation(shipment: ShipmentRecord): HistoryChanges {
-  const given = Object.entries(shipment).filter(([field, value]) => !ALWAYS_SET_FIELDS.has(field) && !isEmpty(value));
+  const given = Object.entries(shipment).filter(
+    ([field, value]) => !ALWAYS_SET_FIELDS.has(field) && !isEmptyValue(value),
+  );
   return Object.fromEntries(given.map(([field, to]) => [field, { from: null, to }]));
 }
 
 const DEFAULT_PRECISION: TimePrecision = 'time';
 
-function isEmpty(value: unknown): boolean {
+function isEmptyValue(value: unknown): boolean {
   return (
     value === null ||
     value === 0 ||
@@ -104,7 +106,7 @@ export const shipmentUpdated: StoredEventDescriptor<ShipmentUpdated> = {
     // A patch leaves the values of the last upsert as they are.
     const keepsEta = draft.record.ata !== null && !isSameJson(sent, draft.sent);
     const statement = { revision, at, keepsEta, originalEtaSince: draft.originalEta.since };
-    draft.schedule = setSchedule(draft.schedule, fields, statement, legs_written);
+    draft.schedule = setClientSchedule(draft.schedule, fields, statement, legs_written);
     draft.sent = sent;
   },
 };

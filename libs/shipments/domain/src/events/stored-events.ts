@@ -111,6 +111,6 @@ const STORED_EVENT_DESCRIPTORS: {
 export const storedEventDescriptors: readonly StoredEventDescriptor<ShipmentEventBody>[] =
   Object.values(STORED_EVENT_DESCRIPTORS);
 
-export function findDescriptor(type: StoredEventType): StoredEventDescriptor<ShipmentEventBody> {
+export function findStoredEventDescriptor(type: StoredEventType): StoredEventDescriptor<ShipmentEventBody> {
   return STORED_EVENT_DESCRIPTORS[type];
 }

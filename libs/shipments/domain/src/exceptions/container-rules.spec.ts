@@ -2,7 +2,7 @@ import type { LoadType, Mode, ShipmentException, ShipmentFields } from '@trackin
 import { CONTAINER_A, CONTAINER_B, type Scenario, listEventTypes } from '../../test/scenario.ts';
 import {
   CREATED_AT,
-  addMs,
+  addMsToTime,
   createScenarioWithRule,
   HOUR_MS,
   createJanuaryTime,
@@ -161,7 +161,7 @@ describe('missed_connection', () => {
       scenario.checkRules();
       return scenario.state?.nextCheckAt;
     });
-    expect(checks).toEqual([addMs(createJanuaryTime(9), 36 * HOUR_MS), createJanuaryTime(16)]);
+    expect(checks).toEqual([addMsToTime(createJanuaryTime(9), 36 * HOUR_MS), createJanuaryTime(16)]);
   });
 
   it('opens immediately if the next leg has already departed', () => {
@@ -214,7 +214,7 @@ describe('missed_connection', () => {
       return checkedLate(scenario);
     };
     expect(loadedAt(createJanuaryTime(6))).toEqual([]);
-    expect(loadedAt(addMs(createJanuaryTime(6), -1))).toEqual(['missed_connection open']);
+    expect(loadedAt(addMsToTime(createJanuaryTime(6), -1))).toEqual(['missed_connection open']);
   });
 
   test.each(['gated_in', 'export_customs_cleared', 'customs_hold', 'carrier_released', 'picked_up'])(

@@ -10,9 +10,9 @@ import { findLatestTime } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
 import { findTimeZone, getLocalDay, readTimesAtPorts } from '../local-time.ts';
 import {
-  TIME_BEFORE_ALL,
+  TIME_BEFORE_ALL_TIMESTAMPS,
   STATUS_RANKS,
-  chooseEarlierEntry,
+  chooseEarlierTimelineEntry,
   isOnwardMovement,
   chooseLaterEntry,
 } from '../milestone-summary.ts';
@@ -21,8 +21,8 @@ import { type TimelineEntry, compareMilestones, getOccurredAt } from '../state.t
 import { findFirstIndex } from '../timeline.ts';
 import {
   type Finding,
-  forEachSubject,
-  addHours,
+  findForEachSubject,
+  addHoursToTimestamp,
   findLateTime,
   findNextTime,
   selectRuleHours,
@@ -50,7 +50,7 @@ const MAX_STOP_HOURS = 10 * 24;
  * step is dated at or after the stop. Without a discharge, the ship may only be late, so the rule waits 10 days after the
  * arrival.
  */
-export const missedConnectionRule = forEachSubject(({ summaries, progress }, { derived }, settings) => {
+export const missedConnectionRule = findForEachSubject(({ summaries, progress }, { derived }, settings) => {
   const stop = summaries.map(({ stops }) => stops.at(-1)).reduce(chooseLaterEntry, undefined);
   const onward = findLatestTime(summaries, 'onward');
   if (stop === undefined || stop.milestone.occurred_at <= onward || isDelivered(progress)) return undefined;
@@ -68,7 +68,7 @@ export const missedConnectionRule = forEachSubject(({ summaries, progress }, { d
         ? `${since} again.`
         : `${since} for the next leg, whose ETD is ${describeEtd(next?.leg, analysis.route)}.`,
     opens_at: chooseLatestTime(
-      next_etd === null || !isDischarged ? addHours(arrived_at, MAX_STOP_HOURS) : '',
+      next_etd === null || !isDischarged ? addHoursToTimestamp(arrived_at, MAX_STOP_HOURS) : '',
       findConnectionDeadline(next?.leg, selectRuleHours(settings, record)),
     ),
     metrics: { location, arrived_at, next_etd },
@@ -82,7 +82,7 @@ export const missedConnectionRule = forEachSubject(({ summaries, progress }, { d
 
 /** Returns the time from which a connection is missed; empty if the ETD of the leg is not known. */
 function findConnectionDeadline(leg: Leg | undefined, hours: number): Timestamp {
-  return leg?.etd == null ? '' : addHours(findLateTime(leg.etd, leg.etd_precision), hours);
+  return leg?.etd == null ? '' : addHoursToTimestamp(findLateTime(leg.etd, leg.etd_precision), hours);
 }
 
 /** Returns the ETD of a leg for texts: a time, or a date. */
@@ -106,7 +106,7 @@ function findStopArrivalTime(
     }
     return undefined;
   });
-  return (arrivals.reduce(chooseEarlierEntry, undefined) ?? stop).milestone.occurred_at;
+  return (arrivals.reduce(chooseEarlierTimelineEntry, undefined) ?? stop).milestone.occurred_at;
 }
 
 /**
@@ -140,7 +140,7 @@ const MIN_OFF_ROUTE_KM = 1_500;
  * Opens `off_route` if a container left a terminal in another country, far from the destination and at no place of the
  * shipment, and has not moved on since.
  */
-export const offRouteRule = forEachSubject(({ summaries }, { derived }) => {
+export const offRouteRule = findForEachSubject(({ summaries }, { derived }) => {
   const { route } = derived.analysis;
   const out = summaries.map(({ gatedOut }) => gatedOut.at(-1)).reduce(chooseLaterEntry, undefined);
   if (out === undefined || findLatestTime(summaries, 'movedOn') >= out.milestone.occurred_at) return undefined;
@@ -176,7 +176,7 @@ export const offRouteRule = forEachSubject(({ summaries }, { derived }) => {
  * Opens `demurrage_risk` while free time of the container runs at a place. The terminal charges a fee after the last
  * free day. If free time runs at several places, the one that started first has the nearest deadline.
  */
-export const demurrageRiskRule = forEachSubject((subject, facts, settings) => {
+export const demurrageRiskRule = findForEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   if (analysis.route.lcl || hasLeftTerminal(subject)) return undefined;
   const { container, progress, summaries } = subject;
@@ -202,7 +202,7 @@ export const demurrageRiskRule = forEachSubject((subject, facts, settings) => {
       location: discharged?.milestone.location ?? null,
     },
     resolvedBy: () => [
-      resolveByStatusMilestones('out_for_delivery', left === TIME_BEFORE_ALL ? null : left, analysis.route),
+      resolveByStatusMilestones('out_for_delivery', left === TIME_BEFORE_ALL_TIMESTAMPS ? null : left, analysis.route),
       ...(container === undefined ? [] : [resolveByChangeOf('last_free_day')]),
       ...resolveByCorrection(when.milestone),
     ],
@@ -222,7 +222,7 @@ function findStartOfFreeTime(
   let first: TimelineEntry | undefined;
   for (const { freeTimeStarts } of summaries) {
     for (const { place, entries } of freeTimeStarts) {
-      first = chooseEarlierEntry(first, findFirstEntryAfter(entries, findEndOfFreeTime(summaries, place)));
+      first = chooseEarlierTimelineEntry(first, findFirstEntryAfter(entries, findEndOfFreeTime(summaries, place)));
     }
   }
   if (first !== undefined || available === undefined) return first;
@@ -253,7 +253,7 @@ function findFirstEntryAfter(
 /**
  * Opens `detention_risk` until the container is returned to the carrier. The carrier charges a fee after the due day.
  */
-export const detentionRiskRule = forEachSubject((subject, facts, settings) => {
+export const detentionRiskRule = findForEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   const { container, progress } = subject;
   if (analysis.route.lcl || isContainerReturned(progress)) return undefined;
@@ -262,7 +262,7 @@ export const detentionRiskRule = forEachSubject((subject, facts, settings) => {
     (isHandedOutByTerminal(subject, record.mode)
       ? progress.reached
           .slice(STATUS_RANKS.out_for_delivery)
-          .reduce<TimelineEntry | undefined>(chooseEarlierEntry, undefined)
+          .reduce<TimelineEntry | undefined>(chooseEarlierTimelineEntry, undefined)
       : undefined);
   const empty_return_by = container?.empty_return_by ?? null;
   const when = findFeeRisk(empty_return_by, left, facts, settings);
@@ -296,18 +296,21 @@ function findFeeRisk(
   const { record } = derived;
   if (day !== null) {
     const { from, until } = getLocalDay(day, findTimeZone(record.destination_port, places) ?? 'UTC');
-    const opens_at = addHours(from, -(settings.before_hours ?? 0));
+    const opens_at = addHoursToTimestamp(from, -(settings.before_hours ?? 0));
     return { milestone: null, opens_at, due_at: from, worsens: { at: until, severity: 'critical' } };
   }
   if (since === undefined) return undefined;
-  return { milestone: since, opens_at: addHours(since.milestone.occurred_at, selectRuleHours(settings, record)) };
+  return {
+    milestone: since,
+    opens_at: addHoursToTimestamp(since.milestone.occurred_at, selectRuleHours(settings, record)),
+  };
 }
 
 /** Returns true if a terminal hands out the container, so that later milestones show that it left the terminal. */
 function isHandedOutByTerminal({ container_number }: StatusSubject, mode: Route['mode']): boolean {
-  return container_number !== null && (mode === null || GATED_OUT_MODES.includes(mode));
+  return container_number !== null && (mode === null || MODES_WITH_GATED_OUT.includes(mode));
 }
-const GATED_OUT_MODES = findMilestoneCode('gated_out')?.modes ?? [];
+const MODES_WITH_GATED_OUT = findMilestoneCode('gated_out')?.modes ?? [];
 
 function resolveByCorrection(entry: TimelineEntry | null) {
   return entry === null ? [] : [resolveByCorrectionOf(entry)];

@@ -1,12 +1,12 @@
 import type { AutomaticExceptionType, DocumentRecord, DocumentType, RuleSettings } from '@tracking/contracts';
-import { type Scenario, decisionInputs, listEventTypes } from '../../test/scenario.ts';
+import { type Scenario, SAMPLE_DECISION_INPUTS, listEventTypes } from '../../test/scenario.ts';
 import {
   REQUIRED_DOCUMENT_TYPES,
-  addMs,
+  addMsToTime,
   createScenarioWithRule,
   createJanuaryTime,
   enableOnlyType,
-  withRequiredDocuments,
+  addRequiredOceanDocuments,
 } from '../../test/time-driven.ts';
 import { explainShipment } from '../explanation.ts';
 
@@ -19,7 +19,7 @@ const last = ({ state }: Scenario) => state?.exceptions.at(-1);
 const detailOf = (scenario: Scenario) => last(scenario)?.detail;
 
 function explained(scenario: Scenario, type: AutomaticExceptionType) {
-  const { exceptions } = explainShipment(scenario.state!, { ...decisionInputs, settings: scenario.settings });
+  const { exceptions } = explainShipment(scenario.state!, { ...SAMPLE_DECISION_INPUTS, settings: scenario.settings });
   return exceptions.filter((exception) => exception.type === type);
 }
 
@@ -112,7 +112,7 @@ describe('missing_document', () => {
   it('requires nothing by default, nor for other modes', () => {
     const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) });
     for (const required of [[], ['photo'] as const]) {
-      scenario.settings = withRequiredDocuments([], enableOnlyType('missing_document'));
+      scenario.settings = addRequiredOceanDocuments([], enableOnlyType('missing_document'));
       const { required_documents } = scenario.settings;
       scenario.settings = { ...scenario.settings, required_documents: { ...required_documents, air: required } };
       scenario.atTime(createJanuaryTime(19)).checkRules();
@@ -124,12 +124,12 @@ describe('missing_document', () => {
 
   it('uses the present requirements of the workspace', () => {
     const scenario = missing();
-    scenario.settings = withRequiredDocuments([LIST], scenario.settings);
+    scenario.settings = addRequiredOceanDocuments([LIST], scenario.settings);
     scenario.checkRules();
     expect(last(scenario)).toMatchObject({ status: 'open', metrics: { missing: [LIST] } });
-    scenario.settings = withRequiredDocuments([], scenario.settings);
+    scenario.settings = addRequiredOceanDocuments([], scenario.settings);
     scenario.checkRules();
-    scenario.settings = withRequiredDocuments(['photo'], scenario.settings);
+    scenario.settings = addRequiredOceanDocuments(['photo'], scenario.settings);
     scenario.checkRules();
     expect(scenario.exceptions).toEqual(['missing_document resolved auto_cleared', 'missing_document open']);
     expect(last(scenario)?.metrics).toMatchObject({ missing: ['photo'] });
@@ -138,10 +138,10 @@ describe('missing_document', () => {
   it.each([1, 100.5, 720])('opens %d hours before the ETA with that setting', (before_hours) => {
     const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }, createJanuaryTime(-60));
     scenario.settings = enableOnlyType('missing_document', { before_hours });
-    const opens = addMs(createJanuaryTime(20), -before_hours * 3_600_000);
+    const opens = addMsToTime(createJanuaryTime(20), -before_hours * 3_600_000);
     scenario.checkRules();
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(listEventTypes(scenario.atTime(addMs(opens, -1)).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.atTime(addMsToTime(opens, -1)).checkRules())).toEqual([]);
     expect(listEventTypes(scenario.atTime(opens).checkRules())).toEqual(['exception.opened.v1']);
   });
 
@@ -158,12 +158,12 @@ describe('missing_document', () => {
   });
 
   it('stays resolved by a person until another type is missing', () => {
-    const scenario = missing(withRequiredDocuments([LIST], enableOnlyType('missing_document')));
+    const scenario = missing(addRequiredOceanDocuments([LIST], enableOnlyType('missing_document')));
     scenario.resolveException(last(scenario)!, { code: 'waived' });
     scenario.patchShipment({ eta: createJanuaryTime(20, 1) });
     expect(scenario.exceptions).toEqual(['missing_document resolved waived']);
     expect(explained(scenario, 'missing_document')).toMatchObject([{ status: 'suppressed' }]);
-    scenario.settings = withRequiredDocuments([LIST, BILL], scenario.settings);
+    scenario.settings = addRequiredOceanDocuments([LIST, BILL], scenario.settings);
     scenario.checkRules();
     expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);
   });
@@ -179,7 +179,7 @@ describe('missing_document', () => {
   });
 
   it('opens again if the document existed in the meantime', () => {
-    const scenario = missing(withRequiredDocuments([LIST], enableOnlyType('missing_document')));
+    const scenario = missing(addRequiredOceanDocuments([LIST], enableOnlyType('missing_document')));
     scenario.resolveException(last(scenario)!, { code: 'waived' });
     scenario.deleteDocument(scenario.addDocument({ type: LIST }).document);
     expect(scenario.exceptions).toEqual(['missing_document resolved waived', 'missing_document open']);

@@ -1,8 +1,8 @@
 import { isDocumentPresent } from '@tracking/contracts';
-import { createReplacementFinder } from '../documents.ts';
+import { createDocumentReplacementFinder } from '../documents.ts';
 import { describeStatedTime } from '../local-time.ts';
 import type { DocumentState } from '../state.ts';
-import { type FindFindings, addHours } from './rule.ts';
+import { type FindFindings, addHoursToTimestamp } from './rule.ts';
 import { resolveByChangeOf, resolveByDocuments } from './remedies.ts';
 
 /**
@@ -13,7 +13,7 @@ export const missingDocumentRule: FindFindings = ({ derived, documents, required
   const { mode, eta } = derived.record;
   if (mode === null || eta === null) return [];
   const required = requiredDocuments[mode];
-  const findReplacement = createReplacementFinder(documents);
+  const findReplacement = createDocumentReplacementFinder(documents);
   // A rejected document counts as present, because `document_rejected` reports it.
   const isThere = ({ document }: DocumentState) =>
     required.includes(document.type) && isDocumentPresent(document) && findReplacement(document) === undefined;
@@ -24,7 +24,7 @@ export const missingDocumentRule: FindFindings = ({ derived, documents, required
     {
       container_number: null,
       milestone: null,
-      opens_at: addHours(eta, -(before_hours ?? 0)),
+      opens_at: addHoursToTimestamp(eta, -(before_hours ?? 0)),
       due_at: eta,
       detail: `Missing: ${missing.join(', ')}. Expected to arrive ${describeStatedTime(derived.times.eta)}.`,
       metrics: { missing, eta },
@@ -43,7 +43,7 @@ const MAX_LISTED_REJECTIONS = 3;
  * approved, or when the document is deleted.
  */
 export const documentRejectedRule: FindFindings = ({ documents }) => {
-  const findReplacement = createReplacementFinder(documents);
+  const findReplacement = createDocumentReplacementFinder(documents);
   const isMadeUpFor = (one: DocumentState) =>
     findReplacement(one.document)?.document.status === 'approved' || hasLaterApproval(one, documents);
   const rejected = documents

@@ -1,7 +1,7 @@
 import type { ShipmentFields } from '@tracking/contracts';
 import { journeyPlaces } from '../../test/journey-places.ts';
 import { CONTAINER_A, CONTAINER_B, type Scenario } from '../../test/scenario.ts';
-import { addMs, createScenarioWithRule, createJanuaryTime } from '../../test/time-driven.ts';
+import { addMsToTime, createScenarioWithRule, createJanuaryTime } from '../../test/time-driven.ts';
 
 const box = { container_number: CONTAINER_A };
 
@@ -97,7 +97,7 @@ describe.each([
 
   it('is not resolved by an earlier release, the release of another hold, or a departure', () => {
     const scenario = held();
-    scenario.postMilestone(release, addMs(createJanuaryTime(10), -1));
+    scenario.postMilestone(release, addMsToTime(createJanuaryTime(10), -1));
     scenario.postMilestone(otherRelease, createJanuaryTime(12));
     scenario.postMilestone('vessel_departed', createJanuaryTime(12), { location: 'CNSHA' });
     expect(scenario.exceptions).toEqual([`${type} open`]);

@@ -3,7 +3,7 @@ import { findLatestTime } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
 import { findStartOfStatedTime, restoreStatedTime } from '../local-time.ts';
 import { isVesselSailingOn } from '../milestone-meaning.ts';
-import { STATUS_RANKS, chooseEarlierEntry, chooseLaterEntry } from '../milestone-summary.ts';
+import { STATUS_RANKS, chooseEarlierTimelineEntry, chooseLaterEntry } from '../milestone-summary.ts';
 import type { TimelineEntry } from '../state.ts';
 import {
   resolveByCorrectionOf,
@@ -16,7 +16,7 @@ import {
   type Remedy,
   listRevokingMilestones,
 } from './remedies.ts';
-import { type FindFindings, type Finding, forEachSubject } from './rule.ts';
+import { type FindFindings, type Finding, findForEachSubject } from './rule.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -86,8 +86,8 @@ function findHold(
 ): MilestoneProblem | undefined {
   const { summaries, progress } = subject;
   const since = milestone.occurred_at;
-  const left = summaries.map(({ firstDeparted }) => firstDeparted).reduce(chooseEarlierEntry, undefined);
-  const departed = left ?? summaries.map(({ underWay }) => underWay).reduce(chooseEarlierEntry, undefined);
+  const left = summaries.map(({ firstDeparted }) => firstDeparted).reduce(chooseEarlierTimelineEntry, undefined);
+  const departed = left ?? summaries.map(({ underWay }) => underWay).reduce(chooseEarlierTimelineEntry, undefined);
   const mayBeAtOrigin = departed === undefined && !isDeliveryAttempted(subject) && etd !== null && etd > since;
   const cleared = findLatestTime(summaries, 'importCleared') >= (mayBeAtOrigin ? etd : since);
   const hasLeft =
@@ -156,8 +156,8 @@ export const milestoneConflictRule: FindFindings = (facts, settings) => {
   return [...findings, { container_number: null, milestone: cancellation, detail, resolvedBy }];
 };
 
-const endBeforeMovementRule = forEachSubject(({ summaries }) => {
-  const ended = summaries.map((summary) => summary.ended).reduce(chooseEarlierEntry, undefined);
+const endBeforeMovementRule = findForEachSubject(({ summaries }) => {
+  const ended = summaries.map((summary) => summary.ended).reduce(chooseEarlierTimelineEntry, undefined);
   const moved = summaries.map((summary) => summary.movement).reduce(chooseLaterEntry, undefined);
   if (ended === undefined || moved === undefined) return undefined;
   const { milestone: end } = ended;

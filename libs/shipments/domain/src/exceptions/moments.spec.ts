@@ -1,5 +1,5 @@
 import { getLocalDay } from '../local-time.ts';
-import { addHours } from './rule.ts';
+import { addHoursToTimestamp } from './rule.ts';
 
 const zulu = (text: string) => new Date(`${text}Z`).toISOString();
 
@@ -61,5 +61,5 @@ test.each([
   ['2026-01-20T00:00:00.001Z', -48, '2026-01-18T00:00:00.001Z'],
   ['2026-01-20T00:00:00.000Z', 0.5, '2026-01-20T00:30:00.000Z'],
 ])('%s and %s hours', (time, hours, expected) => {
-  expect(addHours(time, hours)).toBe(expected);
+  expect(addHoursToTimestamp(time, hours)).toBe(expected);
 });

@@ -4,17 +4,17 @@ import {
   CONTAINER_B,
   Scenario,
   CONTAINER_WITH_WRONG_DIGIT,
-  day,
+  createTimeInJanuary2026,
   listEventTypes,
 } from '../../test/scenario.ts';
 import {
   DAY_MS,
-  addMs,
+  addMsToTime,
   createScenarioWithRule,
   createJanuaryTime,
   createLeg,
   enableOnlyType,
-  withSettings,
+  createRuleSettingsWithChanges,
 } from '../../test/time-driven.ts';
 
 describe('the next check', () => {
@@ -110,7 +110,7 @@ describe('the next check', () => {
     scenario.settings = enableOnlyType('departure_overdue', { enabled: false });
     expect(listEventTypes(scenario.checkRules())).toEqual(['shipment.checked.v1']);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.settings = withSettings('departure_overdue', { after_hours: 24, severity: 'low' });
+    scenario.settings = createRuleSettingsWithChanges('departure_overdue', { after_hours: 24, severity: 'low' });
     scenario.checkRules();
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(11));
   });
@@ -131,7 +131,7 @@ describe('the next check', () => {
     expect(listEventTypes(scenario.atTime(createJanuaryTime(8)).checkRules())).toEqual([]);
     scenario.atTime(createJanuaryTime(8, 2)).postMilestone('gated_in');
     expect(scenario.exceptions).toEqual(['no_update resolved auto_cleared']);
-    expect(scenario.state?.nextCheckAt).toBe(addMs(createJanuaryTime(8, 2), 7 * DAY_MS));
+    expect(scenario.state?.nextCheckAt).toBe(addMsToTime(createJanuaryTime(8, 2), 7 * DAY_MS));
   });
 
   it('ignores exceptions that a person opened or resolved', () => {
@@ -164,21 +164,29 @@ describe('the next check', () => {
 
   it('is due when the condition of a resolved exception returns', () => {
     const scenario = new Scenario();
-    scenario.atTime(day(1)).upsertShipment({ house_bill: 'HB-1', mode: 'air', etd: day(2) });
-    scenario.atTime(day(5)).postMilestone('flight_departed', day(3));
-    scenario.atTime(day(8)).checkRules();
+    scenario
+      .atTime(createTimeInJanuary2026(1))
+      .upsertShipment({ house_bill: 'HB-1', mode: 'air', etd: createTimeInJanuary2026(2) });
+    scenario.atTime(createTimeInJanuary2026(5)).postMilestone('flight_departed', createTimeInJanuary2026(3));
+    scenario.atTime(createTimeInJanuary2026(8)).checkRules();
     expect(scenario.open).toEqual(['no_update']);
 
-    scenario.atTime(day(9)).postMilestone('in_transit_checkpoint');
+    scenario.atTime(createTimeInJanuary2026(9)).postMilestone('in_transit_checkpoint');
     expect(scenario.open).toEqual([]);
-    expect(scenario.state?.nextCheckAt).toBe(day(11));
+    expect(scenario.state?.nextCheckAt).toBe(createTimeInJanuary2026(11));
   });
 
   it('is updated by a write that only stores an external_id', () => {
     const scenario = new Scenario();
-    scenario.atTime(day(1)).upsertShipment({ house_bill: 'HB-1', mode: 'air', etd: day(2) });
-    scenario.atTime(day(5)).postMilestone('flight_departed', day(3), { source: 'carrier' });
-    scenario.atTime(day(8)).postMilestone('flight_departed', day(3), { source: 'carrier', external_id: 'EV-1' });
+    scenario
+      .atTime(createTimeInJanuary2026(1))
+      .upsertShipment({ house_bill: 'HB-1', mode: 'air', etd: createTimeInJanuary2026(2) });
+    scenario
+      .atTime(createTimeInJanuary2026(5))
+      .postMilestone('flight_departed', createTimeInJanuary2026(3), { source: 'carrier' });
+    scenario
+      .atTime(createTimeInJanuary2026(8))
+      .postMilestone('flight_departed', createTimeInJanuary2026(3), { source: 'carrier', external_id: 'EV-1' });
     expect(scenario.open).toEqual(['no_update']);
     expect(scenario.state?.nextCheckAt).toBeNull();
   });

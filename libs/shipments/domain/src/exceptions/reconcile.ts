@@ -7,13 +7,13 @@ import {
   type ShipmentException,
   type Timestamp,
 } from '@tracking/contracts';
-import { findChanges, isSameJson } from '../changes.ts';
+import { findAnnouncedChanges, isSameJson } from '../changes.ts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { DecideContext, Decision } from '../commands/command.ts';
 import { createChangedEvent } from '../changed-event.ts';
 import { deriveShipment, type DerivedShipment } from '../derive.ts';
 import { createExpiryEvents } from '../documents.ts';
-import { findDescriptor, type ShipmentEventBody } from '../events/stored-events.ts';
+import { findStoredEventDescriptor, type ShipmentEventBody } from '../events/stored-events.ts';
 import { applyDocumentChanges } from '../evolve.ts';
 import { AppendBudget } from './append-budget.ts';
 import { EXCEPTION_RULES } from './exception-rules.ts';
@@ -25,7 +25,7 @@ import {
   type ExceptionRuleInputs,
 } from './rule.ts';
 import type { DocumentState, ShipmentState, TimelineEntry } from '../state.ts';
-import { createSupersededEvents } from '../superseded-events.ts';
+import { createMilestoneSupersededEvents } from '../superseded-events.ts';
 
 /** Actor of changes that rules make. */
 const RULES_ACTOR: Actor = { type: 'system', id: 'system' };
@@ -57,10 +57,13 @@ export function reconcileExceptions(
   decided: DecidedShipment,
   occasion: ReconciliationContext,
 ): Reconciled {
-  const isNews = decided.events.some(({ type, data }) => findDescriptor(type).isNews?.(data) === true);
+  const isNews = decided.events.some(({ type, data }) => findStoredEventDescriptor(type).isNews?.(data) === true);
   const lastNewsAt = isNews ? chooseLatestTime(occasion.at, before?.lastNewsAt ?? '') : (before?.lastNewsAt ?? null);
   const documents = applyDocumentChanges(before?.documents ?? [], decided.events);
-  const findings = collectFindings({ ...decided, lastNewsAt, documents, places: occasion.places }, occasion.settings);
+  const findings = collectExceptionFindings(
+    { ...decided, lastNewsAt, documents, places: occasion.places },
+    occasion.settings,
+  );
   return new Reconciliation(before, decided, occasion, findings).reconcileAll(documents);
 }
 
@@ -68,7 +71,7 @@ export function reconcileExceptions(
  * Appends changes of derived fields and of exceptions to the events of a command that changes no milestones or times.
  * @param after state after the events, before derived fields are updated
  */
-export function addDerivedEvents(
+export function addEventsOfDerivedChanges(
   at: Timestamp,
   after: ShipmentState,
   events: readonly ShipmentEventBody[],
@@ -76,13 +79,13 @@ export function addDerivedEvents(
 ): Pick<Decision, 'events' | 'nextCheckAt'> {
   const { record, timeline } = after;
   const derived = deriveShipment(after, context.places);
-  const changes = findChanges(record, derived.record);
+  const changes = findAnnouncedChanges(record, derived.record);
   const all = changes === undefined ? events : [...events, createChangedEvent(changes, derived)];
   return reconcileExceptions(after, { derived, timeline, events: all }, { ...context, at });
 }
 
 /** Returns the findings of all enabled rules, by exception type and container. */
-export function collectFindings(
+export function collectExceptionFindings(
   known: Omit<ExceptionRuleInputs, 'requiredDocuments'>,
   { exceptions, required_documents: requiredDocuments }: RuleSettings,
 ): Map<string, RuleFinding> {
@@ -97,7 +100,11 @@ export function collectFindings(
     for (const finding of rule.find(facts, settings)) {
       const due = finding.due_at ?? finding.opens_at;
       if (due !== undefined && due < oldest) continue;
-      findings.set(toFindingKey(rule.type, finding.container_number), { rule, finding, severity: settings.severity });
+      findings.set(createFindingKey(rule.type, finding.container_number), {
+        rule,
+        finding,
+        severity: settings.severity,
+      });
     }
   }
   return findings;
@@ -110,12 +117,12 @@ export interface RuleFinding {
   readonly severity: Severity;
 }
 
-export function toFindingKey(type: string, container: string | null): string {
+export function createFindingKey(type: string, container: string | null): string {
   return `${type} ${container ?? ''}`;
 }
 
 /** Returns true if the problem of the finding exists at the given time. */
-function problemExistsAt({ opens_at }: Finding, now: Timestamp): boolean {
+function isFindingProblemPresent({ opens_at }: Finding, now: Timestamp): boolean {
   return opens_at === undefined || opens_at <= now;
 }
 
@@ -129,7 +136,9 @@ export function isSuppressedByResolution(
   now: Timestamp,
 ): boolean {
   const { resolution, metrics } = exception;
-  return isResolvedByPerson(resolution) && problemExistsAt(finding, now) && finding.isGraverThan?.(metrics) !== true;
+  return (
+    isResolvedByPerson(resolution) && isFindingProblemPresent(finding, now) && finding.isGraverThan?.(metrics) !== true
+  );
 }
 
 /** Compares the exceptions of one shipment with the findings of the rules. Collects the events that make them equal. */
@@ -162,11 +171,11 @@ class Reconciliation {
 
   reconcileAll(documents: readonly DocumentState[]): Reconciled {
     const { expired, next } = createExpiryEvents(documents, this.now);
-    this.events.push(...createSupersededEvents(this.decided.derived, this.decided), ...expired);
+    this.events.push(...createMilestoneSupersededEvents(this.decided.derived, this.decided), ...expired);
     this.scheduleNextCheck(next);
     const present = this.before?.exceptions ?? [];
     for (const exception of present) {
-      if (exception.status === 'resolved') this.suppressResolvedFinding(exception);
+      if (exception.status === 'resolved') this.suppressFindingOfResolvedException(exception);
       else this.updateException(exception);
     }
     const room = Math.max(0, SHIPMENT_LIMITS.exceptions - present.length);
@@ -184,11 +193,11 @@ class Reconciliation {
   }
 
   /** Lets an exception that a person resolved suppress new exceptions until its condition has ended once. */
-  private suppressResolvedFinding(exception: ShipmentException): void {
+  private suppressFindingOfResolvedException(exception: ShipmentException): void {
     const rule = EXCEPTION_RULES.find(({ type }) => type === exception.type);
     const { id, resolution } = exception;
     if (rule === undefined || !isResolvedByPerson(resolution) || this.before?.endedConditions.has(id) === true) return;
-    const key = toFindingKey(exception.type, exception.container_number);
+    const key = createFindingKey(exception.type, exception.container_number);
     // An earlier resolved exception already suppresses the finding.
     if (this.kept.has(key)) return;
     const found = this.findings.get(key);
@@ -202,7 +211,7 @@ class Reconciliation {
   }
 
   private updateException(exception: ShipmentException): void {
-    const key = toFindingKey(exception.type, exception.container_number);
+    const key = createFindingKey(exception.type, exception.container_number);
     const found = this.findings.get(key);
     const code = this.chooseResolutionCode(exception, found);
     // The finding is kept, because a new exception may be due.
@@ -233,7 +242,7 @@ class Reconciliation {
     const { container_numbers } = this.decided.derived.record;
     if (this.isCancelled && this.before?.record.status !== 'cancelled') return 'shipment_cancelled';
     const isOnShipment = container_number === null || container_numbers.includes(container_number);
-    const isWrong = rule === null || (found !== undefined && problemExistsAt(found.finding, this.now));
+    const isWrong = rule === null || (found !== undefined && isFindingProblemPresent(found.finding, this.now));
     return isOnShipment && isWrong ? undefined : 'auto_cleared';
   }
 
@@ -245,7 +254,7 @@ class Reconciliation {
   }
 
   private isFindingDue({ finding }: RuleFinding): boolean {
-    if (problemExistsAt(finding, this.now)) return true;
+    if (isFindingProblemPresent(finding, this.now)) return true;
     this.scheduleNextCheck(finding.opens_at);
     return false;
   }

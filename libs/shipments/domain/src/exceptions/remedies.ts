@@ -11,7 +11,7 @@ import {
 import { type ContainerProgress, findLatestTime } from '../container-progress.ts';
 import type { DerivedShipment, StatusSubject } from '../derive.ts';
 import { findMeaningOfCode, isDeparture, isVesselDeparture } from '../milestone-meaning.ts';
-import { STATUS_RANKS, TIME_BEFORE_ALL } from '../milestone-summary.ts';
+import { STATUS_RANKS, TIME_BEFORE_ALL_TIMESTAMPS } from '../milestone-summary.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
 
@@ -73,7 +73,7 @@ export function resolveByEmptyReturn(
   { analysis: { route, departsFrom } }: DerivedShipment,
 ): readonly ResolvedBy[] {
   const moved = findLatestTime(summaries, 'loadedMovement');
-  if (moved === TIME_BEFORE_ALL || route.lcl) return [];
+  if (moved === TIME_BEFORE_ALL_TIMESTAMPS || route.lcl) return [];
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
     (code) => findMilestoneRules(code).container_time === 'empty_returned_at',
   );

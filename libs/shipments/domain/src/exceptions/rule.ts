@@ -82,7 +82,7 @@ type SubjectRule = (
   settings: ExceptionSettings,
 ) => Omit<Finding, 'container_number'> | undefined;
 
-export function forEachSubject(rule: SubjectRule): FindFindings {
+export function findForEachSubject(rule: SubjectRule): FindFindings {
   return (facts, settings) =>
     facts.derived.subjects.flatMap((subject, index) => {
       const container = facts.derived.record.containers[index];
@@ -91,14 +91,14 @@ export function forEachSubject(rule: SubjectRule): FindFindings {
     });
 }
 
-const MAX_DUE_AGE_HOURS = 30 * 24;
+const MAX_AGE_OF_DUE_TIME_HOURS = 30 * 24;
 
 /**
  * Returns the earliest due time for which findings open exceptions, so that an import of old shipments does not open
  * very many exceptions.
  */
 export function computeEarliestDueTime({ created_at }: Pick<ShipmentRecord, 'created_at'>): Timestamp {
-  return addHours(created_at, -MAX_DUE_AGE_HOURS);
+  return addHoursToTimestamp(created_at, -MAX_AGE_OF_DUE_TIME_HOURS);
 }
 
 /** Returns the hours after which a rule opens an exception, for the mode of the shipment. */
@@ -112,7 +112,7 @@ export function selectRuleHours(
 export const HOUR_MS = 3_600_000;
 
 /** @param hours number of hours; may be fractional or negative */
-export function addHours(time: Timestamp, hours: number): Timestamp {
+export function addHoursToTimestamp(time: Timestamp, hours: number): Timestamp {
   return new Date(Date.parse(time) + Math.round(hours * HOUR_MS)).toISOString();
 }
 

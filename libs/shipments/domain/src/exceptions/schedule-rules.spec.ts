@@ -3,7 +3,7 @@ import { CONTAINER_A, CONTAINER_B, type Scenario, listEventTypes } from '../../t
 import {
   DAY_MS,
   HOUR_MS,
-  addMs,
+  addMsToTime,
   createScenarioWithRule,
   createJanuaryTime,
   createLeg,
@@ -22,7 +22,7 @@ const opensAfter = (scenario: Scenario, from: string) =>
 describe('eta_slip', () => {
   const slipped = (hours: number, mode: Mode | null = 'ocean') => {
     const scenario = createScenarioWithRule('eta_slip', { eta: createJanuaryTime(20), mode });
-    scenario.postEstimate('arrived_at_destination', addMs(createJanuaryTime(20), hours * HOUR_MS), {
+    scenario.postEstimate('arrived_at_destination', addMsToTime(createJanuaryTime(20), hours * HOUR_MS), {
       reason_code: 'port_congestion',
     });
     return scenario;
@@ -44,7 +44,7 @@ describe('eta_slip', () => {
       ...{ type: 'eta_slip', severity: 'medium', container_number: null, reason_code: 'port_congestion' },
       metrics: {
         slip_hours: hours,
-        eta: addMs(createJanuaryTime(20), hours * HOUR_MS),
+        eta: addMsToTime(createJanuaryTime(20), hours * HOUR_MS),
         original_eta: createJanuaryTime(20),
       },
       milestone_id: scenario.state?.timeline[0]?.milestone.id,
@@ -55,7 +55,7 @@ describe('eta_slip', () => {
   it('is high above 48 hours, and medium again below', () => {
     const scenario = slipped(48);
     expect(last(scenario).severity).toBe('medium');
-    expect(listEventTypes(scenario.patchShipment({ eta: addMs(createJanuaryTime(22), 1) }))).toContain(
+    expect(listEventTypes(scenario.patchShipment({ eta: addMsToTime(createJanuaryTime(22), 1) }))).toContain(
       'exception.updated.v1',
     );
     expect(last(scenario)).toMatchObject({ severity: 'high', metrics: { slip_hours: 48 } });
@@ -104,16 +104,16 @@ describe('eta_slip', () => {
   it('stays resolved by a person until the slip grows by 24 hours, or was below the limit', () => {
     const scenario = slipped(30);
     scenario.resolveException(last(scenario));
-    scenario.patchShipment({ eta: addMs(createJanuaryTime(20), 54 * HOUR_MS - 1) });
+    scenario.patchShipment({ eta: addMsToTime(createJanuaryTime(20), 54 * HOUR_MS - 1) });
     expect(scenario.open).toEqual([]);
-    scenario.patchShipment({ eta: addMs(createJanuaryTime(20), 54 * HOUR_MS) });
+    scenario.patchShipment({ eta: addMsToTime(createJanuaryTime(20), 54 * HOUR_MS) });
     expect(scenario.exceptions).toEqual(['eta_slip resolved fixed', 'eta_slip open']);
     expect(last(scenario)).toMatchObject({ severity: 'high', metrics: { slip_hours: 54 } });
     scenario.resolveException(last(scenario));
-    scenario.patchShipment({ eta: addMs(createJanuaryTime(20), 77 * HOUR_MS) });
+    scenario.patchShipment({ eta: addMsToTime(createJanuaryTime(20), 77 * HOUR_MS) });
     expect(scenario.open).toEqual([]);
     scenario.patchShipment({ eta: createJanuaryTime(20) });
-    scenario.patchShipment({ eta: addMs(createJanuaryTime(20), 25 * HOUR_MS) });
+    scenario.patchShipment({ eta: addMsToTime(createJanuaryTime(20), 25 * HOUR_MS) });
     expect(scenario.open).toEqual(['eta_slip']);
   });
 
@@ -244,7 +244,7 @@ describe('no_update', () => {
     expect(opensAfter(scenario, createJanuaryTime(10))).toBe(hours);
     scenario.atTime(createJanuaryTime(11)).postEstimate('gated_in', createJanuaryTime(20));
     expect(opensAfter(scenario, createJanuaryTime(11))).toBe(hours);
-    scenario.atTime(addMs(createJanuaryTime(11), hours * HOUR_MS)).checkRules();
+    scenario.atTime(addMsToTime(createJanuaryTime(11), hours * HOUR_MS)).checkRules();
     expect(last(scenario)).toMatchObject({
       type: 'no_update',
       metrics: { silent_since: createJanuaryTime(11), heard_at: createJanuaryTime(11) },
@@ -315,12 +315,12 @@ describe('no_update', () => {
       (s: Scenario) => s.patchShipment({ eta: createJanuaryTime(26) }),
     ];
     for (const [n, act] of news.entries()) {
-      const now = addMs(due, (n + 1) * 8 * DAY_MS);
+      const now = addMsToTime(due, (n + 1) * 8 * DAY_MS);
       scenario.atTime(now).checkRules();
       expect(scenario.open).toEqual(['no_update']);
       act(scenario);
       expect(scenario.open).toEqual([]);
-      expect(scenario.state?.nextCheckAt).toBe(addMs(now, 7 * DAY_MS));
+      expect(scenario.state?.nextCheckAt).toBe(addMsToTime(now, 7 * DAY_MS));
     }
   });
 

@@ -1,12 +1,12 @@
 import { type ExceptionSettings, type ResolvedBy, type Timestamp, chooseLatestTime } from '@tracking/contracts';
 import type { DerivedShipment } from '../derive.ts';
-import { describeStatedTime, measureTimeBetween, restoreTimeAtPlace, toRoundedHours } from '../local-time.ts';
+import { describeStatedTime, measureTimeBetween, restoreTimeAtPlace, convertMsToRoundedHours } from '../local-time.ts';
 import { mayTravelByVessel } from '../route.ts';
 import {
   type FindFindings,
   type Finding,
   HOUR_MS,
-  addHours,
+  addHoursToTimestamp,
   findLateTime,
   findNextTime,
   selectRuleHours,
@@ -24,7 +24,7 @@ import {
 /** Hours of delay above which the severity is at least `high`, regardless of the workspace's settings. */
 const HIGH_SEVERITY_HOURS = 48;
 /** Hours by which a slip must grow after a person resolved the exception, so that a new exception opens. */
-const REOPEN_GROWTH_HOURS = 24;
+const MIN_SLIP_GROWTH_TO_REOPEN_HOURS = 24;
 
 /**
  * Opens `eta_slip` if the ETA is more than the allowed hours after the original ETA. If one of them is a day, the local
@@ -40,7 +40,7 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
   const slip = measureTimeBetween(original, { value, day, zone });
   const isByTime = original.day === null && day === null;
   if (slip < selectRuleHours(settings, derived.record) * HOUR_MS) return [];
-  const slip_hours = toRoundedHours(slip);
+  const slip_hours = convertMsToRoundedHours(slip);
   return [
     {
       container_number: null,
@@ -48,7 +48,7 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
       detail: `The ETA ${day ?? eta} is ${slip_hours} hours past the original ${original.day ?? original_eta}.`,
       ...(slip > HIGH_SEVERITY_HOURS * HOUR_MS && { severity: 'high' as const }),
       metrics: { slip_hours, eta, original_eta },
-      isGraverThan: (resolved) => slip - readSlipMs(resolved, isByTime) >= REOPEN_GROWTH_HOURS * HOUR_MS,
+      isGraverThan: (resolved) => slip - readEtaSlipMs(resolved, isByTime) >= MIN_SLIP_GROWTH_TO_REOPEN_HOURS * HOUR_MS,
       resolvedBy: () => [resolveByArrival(derived), resolveByChangeOf('eta', 'original_eta')],
     },
   ];
@@ -59,7 +59,7 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
  * opened.
  * @param isByTime true to compute it from the times, because the hours are rounded
  */
-function readSlipMs({ slip_hours, eta, original_eta }: NonNullable<Finding['metrics']>, isByTime: boolean): number {
+function readEtaSlipMs({ slip_hours, eta, original_eta }: NonNullable<Finding['metrics']>, isByTime: boolean): number {
   if (!isByTime) return typeof slip_hours === 'number' ? slip_hours * HOUR_MS : Number.NaN;
   return typeof eta === 'string' && typeof original_eta === 'string'
     ? computeDifferenceMs(original_eta, eta)
@@ -71,7 +71,7 @@ export const departureOverdueRule: FindFindings = ({ derived }, settings) => {
   if (etd === null || hasDeparted(derived)) return [];
   return [
     {
-      ...createOverdueFinding(findLateTime(etd, etd_precision), derived, settings),
+      ...createOverdueTimeFinding(findLateTime(etd, etd_precision), derived, settings),
       detail: `Expected to depart ${describeStatedTime(derived.times.etd)}, and no departure is known.`,
       metrics: { etd },
       resolvedBy: () => [resolveByDeparture(derived), resolveByChangeOf('etd')],
@@ -84,7 +84,7 @@ export const arrivalOverdueRule: FindFindings = ({ derived }, settings) => {
   if (eta === null || hasArrived(derived)) return [];
   return [
     {
-      ...createOverdueFinding(findLateTime(eta, eta_precision), derived, settings),
+      ...createOverdueTimeFinding(findLateTime(eta, eta_precision), derived, settings),
       detail: `Expected to arrive ${describeStatedTime(derived.times.eta)}, and no arrival is known.`,
       metrics: { eta },
       resolvedBy: () => [resolveByArrival(derived), resolveByChangeOf('eta')],
@@ -92,12 +92,12 @@ export const arrivalOverdueRule: FindFindings = ({ derived }, settings) => {
   ];
 };
 
-function createOverdueFinding(expected: Timestamp, { record }: DerivedShipment, settings: ExceptionSettings) {
+function createOverdueTimeFinding(expected: Timestamp, { record }: DerivedShipment, settings: ExceptionSettings) {
   return {
     container_number: null,
     milestone: null,
-    opens_at: addHours(expected, selectRuleHours(settings, record)),
-    worsens: { at: addHours(expected, HIGH_SEVERITY_HOURS), severity: 'high' as const },
+    opens_at: addHoursToTimestamp(expected, selectRuleHours(settings, record)),
+    worsens: { at: addHoursToTimestamp(expected, HIGH_SEVERITY_HOURS), severity: 'high' as const },
   };
 }
 
@@ -110,9 +110,9 @@ export const noUpdateRule: FindFindings = ({ derived, lastNewsAt }, settings) =>
   if (isDelivered(record)) return [];
   const hours = selectRuleHours(settings, record);
   const { etd, eta, created_at } = record;
-  const isEtdTooOld = etd !== null && addHours(etd, hours) < computeEarliestDueTime(record);
+  const isEtdTooOld = etd !== null && addHoursToTimestamp(etd, hours) < computeEarliestDueTime(record);
   const silent_since = chooseLatestTime(etd === null || isEtdTooOld ? created_at : etd, lastNewsAt ?? '');
-  const expected = addHours(silent_since, hours);
+  const expected = addHoursToTimestamp(silent_since, hours);
   return [
     {
       container_number: null,

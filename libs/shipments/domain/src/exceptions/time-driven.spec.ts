@@ -5,13 +5,19 @@ import {
   type Timestamp,
   chooseLatestTime,
 } from '@tracking/contracts';
-import { CONTAINER_A, CONTAINER_B, type Scenario, decisionInputs, listEventTypes } from '../../test/scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  type Scenario,
+  SAMPLE_DECISION_INPUTS,
+  listEventTypes,
+} from '../../test/scenario.ts';
 import {
   CREATED_AT,
   DAY_MS,
   HOUR_MS,
   REQUIRED_DOCUMENT_TYPES,
-  addMs,
+  addMsToTime,
   createScenarioWithRule,
   createJanuaryTime,
   createLeg,
@@ -270,7 +276,7 @@ describe.each(ROWS)('$type $name', (row) => {
   it('opens exactly when due, once', () => {
     const scenario = given(CREATED_AT);
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(listEventTypes(scenario.atTime(addMs(opens, -1)).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.atTime(addMsToTime(opens, -1)).checkRules())).toEqual([]);
     expect(scenario.exceptions).toEqual([]);
     const decision = scenario.atTime(opens).checkRules();
     expect(listEventTypes(decision)).toEqual(['exception.opened.v1']);
@@ -281,7 +287,7 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(last(scenario)?.detail).toMatch(/^[A-Z].*\.$/);
     expect(scenario.state?.nextCheckAt).toBe(worsens?.at ?? null);
     expect(listEventTypes(scenario.checkRules())).toEqual([]);
-    expect(listEventTypes(scenario.atTime(addMs(opens, 1)).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.atTime(addMsToTime(opens, 1)).checkRules())).toEqual([]);
   });
 
   it('opens with any write when due', () => {
@@ -294,7 +300,7 @@ describe.each(ROWS)('$type $name', (row) => {
   if (worsens !== undefined) {
     it('gets its higher severity exactly when due', () => {
       const scenario = opened();
-      expect(listEventTypes(scenario.atTime(addMs(worsens.at, -1)).checkRules())).toEqual([]);
+      expect(listEventTypes(scenario.atTime(addMsToTime(worsens.at, -1)).checkRules())).toEqual([]);
       expect(listEventTypes(scenario.atTime(worsens.at).checkRules())).toEqual(['exception.updated.v1']);
       expect(last(scenario)).toMatchObject({ severity: worsens.severity, opened_at: opens });
       expect(scenario.state?.nextCheckAt).toBeNull();
@@ -303,22 +309,22 @@ describe.each(ROWS)('$type $name', (row) => {
   }
 
   it('opens once after months without a check, with the present severity', () => {
-    const scenario = given(CREATED_AT).atTime(addMs(opens, 90 * DAY_MS));
+    const scenario = given(CREATED_AT).atTime(addMsToTime(opens, 90 * DAY_MS));
     expect(listEventTypes(scenario.checkRules())).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({ severity: worsens?.severity ?? severity });
     expect(listEventTypes(scenario.checkRules())).toEqual([]);
   });
 
   it.each(Object.entries(row.resolvedBy))('resolves by %s', (_, act) => {
-    const scenario = opened().atTime(addMs(opens, HOUR_MS));
+    const scenario = opened().atTime(addMsToTime(opens, HOUR_MS));
     act(scenario);
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved auto_cleared')]);
   });
 
   it.each(Object.entries(row.resolvedBy))('%s prevents it', (_, act) => {
-    const scenario = given(CREATED_AT).atTime(addMs(opens, -HOUR_MS));
+    const scenario = given(CREATED_AT).atTime(addMsToTime(opens, -HOUR_MS));
     act(scenario);
-    scenario.atTime(addMs(opens, 2 * HOUR_MS)).checkRules();
+    scenario.atTime(addMsToTime(opens, 2 * HOUR_MS)).checkRules();
     expect(scenario.open).toEqual([]);
   });
 
@@ -355,7 +361,7 @@ describe.each(ROWS)('$type $name', (row) => {
     const resolved = told.replace('open', 'resolved fixed');
     expect(scenario.exceptions).toEqual([resolved]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.atTime(addMs(opens, 60 * DAY_MS)).checkRules();
+    scenario.atTime(addMsToTime(opens, 60 * DAY_MS)).checkRules();
     scenario.upsertShipment({ house_bill: 'HB-1' });
     expect(scenario.exceptions).toEqual([resolved]);
     expect(explainedOf(scenario, type)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
@@ -372,30 +378,30 @@ describe.each(ROWS)('$type $name', (row) => {
     scenario.cancelShipment();
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved shipment_cancelled')]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(listEventTypes(scenario.atTime(addMs(opens, 60 * DAY_MS)).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.atTime(addMsToTime(opens, 60 * DAY_MS)).checkRules())).toEqual([]);
     scenario.reopenShipment();
     expect(scenario.open).toEqual([type]);
   });
 
   if (type === 'no_update') {
     it('counts from the creation if it was due more than 30 days before', () => {
-      const created = addMs(opens, 30 * DAY_MS + 1);
+      const created = addMsToTime(opens, 30 * DAY_MS + 1);
       const imported = given(created);
       expect(imported.exceptions).toEqual([]);
-      expect(imported.state?.nextCheckAt).toBe(addMs(created, 7 * DAY_MS));
-      expect(listEventTypes(imported.atTime(addMs(created, 7 * DAY_MS - 1)).checkRules())).toEqual([]);
-      imported.atTime(addMs(created, 7 * DAY_MS)).checkRules();
+      expect(imported.state?.nextCheckAt).toBe(addMsToTime(created, 7 * DAY_MS));
+      expect(listEventTypes(imported.atTime(addMsToTime(created, 7 * DAY_MS - 1)).checkRules())).toEqual([]);
+      imported.atTime(addMsToTime(created, 7 * DAY_MS)).checkRules();
       expect(imported.open).toEqual([type]);
       expect(last(imported)?.metrics).toEqual({ silent_since: created, heard_at: null });
-      expect(given(addMs(opens, 30 * DAY_MS)).open).toEqual([type]);
+      expect(given(addMsToTime(opens, 30 * DAY_MS)).open).toEqual([type]);
     });
   } else {
     it('does not open if it was due more than 30 days before the creation', () => {
-      const imported = given(addMs(due, 30 * DAY_MS + 1));
+      const imported = given(addMsToTime(due, 30 * DAY_MS + 1));
       imported.checkRules();
       expect(imported.exceptions).toEqual([]);
       expect(imported.state?.nextCheckAt).toBeNull();
-      const recent = given(addMs(due, 30 * DAY_MS));
+      const recent = given(addMsToTime(due, 30 * DAY_MS));
       recent.checkRules();
       expect(recent.open).toEqual([type]);
     });
@@ -415,7 +421,7 @@ describe.each(ROWS)('$type $name', (row) => {
   }
 
   it('is explained with its time and each code that prevents or resolves it', () => {
-    const scenario = given(CREATED_AT).atTime(addMs(opens, -HOUR_MS));
+    const scenario = given(CREATED_AT).atTime(addMsToTime(opens, -HOUR_MS));
     const [expected] = explainedOf(scenario, type);
     expect(expected).toMatchObject({ status: 'expected', exception_id: null, opens_at: opens, rule: type });
     const open = opened();
@@ -434,6 +440,6 @@ describe.each(ROWS)('$type $name', (row) => {
 
 function explainedOf(scenario: Scenario, type: AutomaticExceptionType) {
   if (scenario.state === undefined) throw new Error('there is no shipment');
-  const { exceptions } = explainShipment(scenario.state, { ...decisionInputs, settings: scenario.settings });
+  const { exceptions } = explainShipment(scenario.state, { ...SAMPLE_DECISION_INPUTS, settings: scenario.settings });
   return exceptions.filter((exception) => exception.type === type);
 }

@@ -1,6 +1,6 @@
 import { type Mode, type Timestamp, findMilestoneCode } from '@tracking/contracts';
 import { type ModelMemory, type ModelMilestone, isByRoad, findDestination, findOrigin } from './memory.ts';
-import { findCountedStatus, isArrival, isDeparted, isOnTheWay, isSailingOn } from './status.ts';
+import { findCountedStatus, isArrival, isDeparted, isOnTheWay, isVesselSailingOnInModel } from './status.ts';
 import { listGoodsMilestones, isArrivalCode, hasKnownLocation, listLaneMilestones } from './trips.ts';
 
 /** Returns true if the code is a departure: 55, 60, 66 and 73; by road and courier also 30. */
@@ -39,11 +39,11 @@ function chooseFirstAtPort([there]: readonly ModelMilestone[], [other]: readonly
   return other === undefined ? null : { by: other, rule: 'earliest' };
 }
 
-export function findShipmentAtd(memory: ModelMemory): Timestamp | null {
+export function findActualDepartureOfShipment(memory: ModelMemory): Timestamp | null {
   return findDeparture(memory)?.by.occurred_at ?? null;
 }
 
-export function findShipmentAta(memory: ModelMemory): Timestamp | null {
+export function findActualArrivalOfShipment(memory: ModelMemory): Timestamp | null {
   return findArrival(memory)?.by.occurred_at ?? null;
 }
 
@@ -54,10 +54,10 @@ function listActualArrivals(memory: ModelMemory): readonly ModelMilestone[] {
 /**
  * Returns the leg's `atd` from departures at its port, by its mode. The first leg also uses departures without a place.
  */
-export function findLegAtd(index: number, memory: ModelMemory): Timestamp | null {
+export function findActualDepartureOfLeg(index: number, memory: ModelMemory): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
-  const whole = legs.length <= 1 ? findShipmentAtd(memory) : null;
+  const whole = legs.length <= 1 ? findActualDepartureOfShipment(memory) : null;
   if (leg === undefined || whole !== null) return whole;
   const mode = leg.mode ?? memory.fields.mode;
   const there = listGoodsMilestones(memory).filter(
@@ -71,10 +71,10 @@ export function findLegAtd(index: number, memory: ModelMemory): Timestamp | null
 }
 
 /** Returns the leg's `ata` from arrivals at its port. The last leg also uses arrivals without a place. */
-export function findLegAta(index: number, memory: ModelMemory): Timestamp | null {
+export function findActualArrivalOfLeg(index: number, memory: ModelMemory): Timestamp | null {
   const { value: legs } = memory.legs;
   const leg = legs[index];
-  if (leg === undefined || legs.length === 1) return findShipmentAta(memory);
+  if (leg === undefined || legs.length === 1) return findActualArrivalOfShipment(memory);
   const arrivals = listGoodsMilestones(memory).filter(
     ({ code }) => isArrivalCode(code, memory) || ['transshipment_arrived', 'rail_arrived'].includes(code),
   );
@@ -98,7 +98,9 @@ export function belongsToLeg(
   const own = legs[index]?.[port] ?? null;
   if (!isAtPort(own, milestone)) return false;
   const isFirstTime = legs.findIndex((leg) => leg[port] === own) === index;
-  const since = isFirstTime ? '' : (findLegAta(index - 1, memory) ?? findLegAtd(index - 1, memory));
+  const since = isFirstTime
+    ? ''
+    : (findActualArrivalOfLeg(index - 1, memory) ?? findActualDepartureOfLeg(index - 1, memory));
   return since !== null && milestone.occurred_at >= since;
 }
 
@@ -138,15 +140,18 @@ function isFinalDischarge(milestone: ModelMilestone, lane: readonly ModelMilesto
   const sailed = lane.some(
     (other) =>
       ['vessel_departed', 'transshipment_departed'].includes(other.code) &&
-      !isSailingOn(other, memory) &&
+      !isVesselSailingOnInModel(other, memory) &&
       other.occurred_at > milestone.occurred_at,
   );
   const railed = lane.some(({ code, occurred_at }) => code === 'rail_departed' && occurred_at > milestone.occurred_at);
-  const isLast = !isOnTheWay(milestone, memory) || railed || continuesByLand(milestone, memory);
+  const isLast = !isOnTheWay(milestone, memory) || railed || continuesByLandFromPort(milestone, memory);
   return milestone.code === 'discharged' && !sailed && isLast;
 }
 
-function continuesByLand({ location }: ModelMilestone, { fields, legs: { value: legs } }: ModelMemory): boolean {
+function continuesByLandFromPort(
+  { location }: ModelMilestone,
+  { fields, legs: { value: legs } }: ModelMemory,
+): boolean {
   const stop = legs.map(({ destination_port }) => destination_port).lastIndexOf(location);
   const next = stop < 0 ? undefined : legs[stop + 1];
   const by = next?.mode ?? fields.mode;

@@ -12,7 +12,7 @@ interface DecidedCommand {
 }
 
 /** Checks the announcements of a command. */
-export function checkAnnouncements({ before, after, events }: DecidedCommand): void {
+export function checkAnnouncedChanges({ before, after, events }: DecidedCommand): void {
   const announced = events.map((event) => findAnnouncement(event)?.type).filter((type) => type !== undefined);
   const ofShipment = announced.filter((type) => type === 'shipment.created' || type === 'shipment.updated');
   expect(ofShipment.length).toBeLessThanOrEqual(1);
@@ -23,9 +23,9 @@ export function checkAnnouncements({ before, after, events }: DecidedCommand): v
   checkMilestones(before, after, announced);
   const changes = events.flatMap((event) => (event.type === 'shipment.changed.v1' ? [event.data.changes] : []))[0];
   const { milestone, ...visible } = changes ?? {};
-  expect(applyByHand(visible, before.record)).toEqual(pickAnnouncedFields(after.record));
+  expect(applyAnnouncedChanges(visible, before.record)).toEqual(pickAnnouncedFields(after.record));
   for (const [field, change] of Object.entries(visible)) expect([field, change.to]).not.toEqual([field, change.from]);
-  expect(milestone ?? null).toEqual(findCorrection(before, after));
+  expect(milestone ?? null).toEqual(findMilestoneCorrection(before, after));
   if (ofShipment.length > 0) expect(changes).toBeDefined();
   if (events.length === 0) expect(after).toBe(before);
 }
@@ -51,7 +51,7 @@ function listActualIds({ timeline }: ShipmentState): readonly string[] {
 /**
  * Returns `changes.milestone` for the correction or retraction of an actual milestone; `to` is null for a retraction.
  */
-function findCorrection(before: ShipmentState, after: ShipmentState) {
+function findMilestoneCorrection(before: ShipmentState, after: ShipmentState) {
   const now = new Map(after.timeline.map(({ milestone }) => [milestone.id, milestone]));
   for (const { milestone: from } of before.timeline) {
     const to = now.get(from.id);
@@ -65,7 +65,10 @@ function findCorrection(before: ShipmentState, after: ShipmentState) {
 }
 
 /** Applies every change by hand to the shipment before the command. */
-function applyByHand({ containers, ...changes }: Omit<Changes, 'milestone'>, before: ShipmentRecord): unknown {
+function applyAnnouncedChanges(
+  { containers, ...changes }: Omit<Changes, 'milestone'>,
+  before: ShipmentRecord,
+): unknown {
   const after: Record<string, unknown> = { ...before };
   for (const [field, { from, to }] of Object.entries(changes)) {
     expect(from).toEqual(after[field]);

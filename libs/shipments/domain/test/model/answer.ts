@@ -1,14 +1,14 @@
 import type { Leg, LegFields } from '@tracking/contracts';
 import { hasValidCheckDigit } from '../../src/references.ts';
 import { findContainerTimes, findLastMilestone } from './actual-times.ts';
-import { instantAt, precisionOf } from './days.ts';
-import { isSuperseded } from './estimates.ts';
+import { convertToUtcAtPlace, getPrecisionOfSentTime } from './days.ts';
+import { isEstimateSuperseded } from './estimates.ts';
 import { type ModelMemory, EMPTY_CONTAINER_FIELDS, findDestination, compareInListOrder, findOrigin } from './memory.ts';
-import { findLaneStatus, findShipmentStatus } from './status.ts';
-import { listGoodsMilestones, isReplacedReport, listLaneMilestones } from './trips.ts';
+import { findStatusOfLane, findShipmentStatus } from './status.ts';
+import { listGoodsMilestones, isReplacedByLaterReport, listLaneMilestones } from './trips.ts';
 
 /** Returns the expected shipment after the last command. */
-export function createExpectedAnswer(memory: ModelMemory) {
+export function createExpectedShipment(memory: ModelMemory) {
   const { status, by } = findShipmentStatus(memory);
   return {
     fields: readClientFields(memory),
@@ -33,8 +33,8 @@ function readTimes(memory: ModelMemory) {
   const ports = { origin_port: findOrigin(memory), destination_port: findDestination(memory) };
   return {
     ...readExpectedTimes(answered, ports),
-    original_eta: original_eta && instantAt(original_eta, ports.destination_port),
-    original_eta_precision: precisionOf(original_eta),
+    original_eta: original_eta && convertToUtcAtPlace(original_eta, ports.destination_port),
+    original_eta_precision: getPrecisionOfSentTime(original_eta),
     atd,
     ata,
   };
@@ -43,10 +43,10 @@ function readTimes(memory: ModelMemory) {
 /** Returns expected times in the form of responses. */
 function readExpectedTimes({ etd, eta }: Times, { origin_port, destination_port }: Ports) {
   return {
-    etd: etd && instantAt(etd, origin_port),
-    etd_precision: precisionOf(etd),
-    eta: eta && instantAt(eta, destination_port),
-    eta_precision: precisionOf(eta),
+    etd: etd && convertToUtcAtPlace(etd, origin_port),
+    etd_precision: getPrecisionOfSentTime(etd),
+    eta: eta && convertToUtcAtPlace(eta, destination_port),
+    eta_precision: getPrecisionOfSentTime(eta),
   };
 }
 type Times = Pick<LegFields, 'etd' | 'eta'>;
@@ -71,7 +71,7 @@ function readLegs(memory: ModelMemory): readonly Leg[] {
 
 function readContainer(number: string, memory: ModelMemory) {
   const lane = listLaneMilestones(number, memory);
-  const { status, by } = findLaneStatus(lane, memory);
+  const { status, by } = findStatusOfLane(lane, memory);
   return {
     number,
     valid_check_digit: hasValidCheckDigit(number),
@@ -94,7 +94,7 @@ function readMilestones(memory: ModelMemory) {
     return {
       ...shown,
       retracted,
-      superseded: !retracted && (isSuperseded(milestone, memory) || isReplacedReport(milestone, memory)),
+      superseded: !retracted && (isEstimateSuperseded(milestone, memory) || isReplacedByLaterReport(milestone, memory)),
     };
   });
 }

@@ -1,7 +1,7 @@
 import type { ShipmentFields } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import type { MilestoneInput } from '../../src/index.ts';
-import { day } from '../scenario.ts';
+import { createTimeInJanuary2026 } from '../scenario.ts';
 import { actualMilestoneArbitrary, shipmentFieldsArbitrary } from './journeys.ts';
 
 /** Posts and retractions of milestones, in two orders of arrival. */
@@ -23,7 +23,11 @@ const distinctMilestonesArbitrary = fc.uniqueArray(
     milestone: actualMilestoneArbitrary
       .filter(({ code }) => code !== 'booking_cancelled')
       // Without a time, a milestone is reported when it is recorded, so the order of arrival would matter.
-      .map((milestone) => ({ ...milestone, external_id: null, reported_at: milestone.reported_at ?? day(13) })),
+      .map((milestone) => ({
+        ...milestone,
+        external_id: null,
+        reported_at: milestone.reported_at ?? createTimeInJanuary2026(13),
+      })),
     stays: fc.boolean(),
     place: fc.nat(99),
     stands: fc.nat(50),

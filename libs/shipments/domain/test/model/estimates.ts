@@ -1,15 +1,15 @@
 import type { TimeOrDay, Timestamp } from '@tracking/contracts';
 import {
-  findShipmentAta,
-  findShipmentAtd,
+  findActualArrivalOfShipment,
+  findActualDepartureOfShipment,
   isDeparture,
   isDepartureBy,
   hasNoPlace,
   belongsToLeg,
-  findLegAta,
-  findLegAtd,
+  findActualArrivalOfLeg,
+  findActualDepartureOfLeg,
 } from './actual-times.ts';
-import { sentTime } from './days.ts';
+import { getTimeAsSent } from './days.ts';
 import {
   type ModelMemory,
   type ModelMilestone,
@@ -23,25 +23,25 @@ import { isLaterReport } from './reports.ts';
 import { listEffectiveCancellations } from './status.ts';
 
 /** Returns true if a later report for the same code, container, location and source exists. */
-export function isSuperseded(estimate: ModelMilestone, memory: ModelMemory): boolean {
+export function isEstimateSuperseded(estimate: ModelMilestone, memory: ModelMemory): boolean {
   if (estimate.classifier !== 'estimated') return false;
   return memory.milestones.some(
     (other) =>
       !other.retracted &&
       other.classifier === 'estimated' &&
-      createSeriesKey(other) === createSeriesKey(estimate) &&
+      createEstimateSeriesKey(other) === createEstimateSeriesKey(estimate) &&
       isLaterReport(other, estimate),
   );
 }
 
-function createSeriesKey({ code, container_number, location, source }: ModelMilestone): string {
+function createEstimateSeriesKey({ code, container_number, location, source }: ModelMilestone): string {
   return JSON.stringify([code, container_number, location, source]);
 }
 
 /** Returns the estimates as they had been reported by the actual time; without an actual time, the current ones. */
 function listKnownEstimates(actual: Timestamp | null, memory: ModelMemory): readonly ModelMilestone[] {
   const all = listCountingMilestones(memory).filter((milestone) => milestone.classifier === 'estimated');
-  if (actual === null) return all.filter((milestone) => !isSuperseded(milestone, memory));
+  if (actual === null) return all.filter((milestone) => !isEstimateSuperseded(milestone, memory));
   return all.flatMap((milestone) => {
     const reports = [...milestone.former, milestone].filter(({ reported }) => reported <= actual);
     const last = reports.includes(milestone)
@@ -130,7 +130,7 @@ function findLatestEstimateAfter(
   const latest = selectNewestPerContainer(given, estimates, memory)
     .toSorted((a, b) => (a.occurred_at < b.occurred_at ? -1 : 1))
     .at(-1);
-  return latest && sentTime(latest);
+  return latest && getTimeAsSent(latest);
 }
 
 /**
@@ -138,7 +138,7 @@ function findLatestEstimateAfter(
  * its own, it has the ETA of its last leg.
  */
 function findShipmentEta(memory: ModelMemory): TimeOrDay | null {
-  const ata = findShipmentAta(memory);
+  const ata = findActualArrivalOfShipment(memory);
   const arrivals = listArrivalsOfShipment(ata, memory);
   if (ata !== null) {
     const { value, said } = memory.etaAtArrival;
@@ -146,23 +146,26 @@ function findShipmentEta(memory: ModelMemory): TimeOrDay | null {
   }
   const { value, said } = memory.eta;
   const last = memory.legs.value.length - 1;
-  if (value === null && memory.legs.value[last]?.eta != null) return findLegEta(last, memory);
+  if (value === null && memory.legs.value[last]?.eta != null) return findEtaOfLeg(last, memory);
   return findLatestEstimateAfter(said, arrivals, memory) ?? value;
 }
 
 /** Returns the ETD that was reported last, by the client or an estimate before the departure. */
 function findShipmentEtd(memory: ModelMemory): TimeOrDay | null {
   const { value, said } = memory.etd;
-  if (value === null && memory.legs.value[0]?.etd != null) return findLegEtd(0, memory);
-  return findLatestEstimateAfter(said, listDeparturesOfShipment(findShipmentAtd(memory), memory), memory) ?? value;
+  if (value === null && memory.legs.value[0]?.etd != null) return findEtdOfLeg(0, memory);
+  return (
+    findLatestEstimateAfter(said, listDeparturesOfShipment(findActualDepartureOfShipment(memory), memory), memory) ??
+    value
+  );
 }
 
-function findLegEta(index: number, memory: ModelMemory): TimeOrDay | null {
+function findEtaOfLeg(index: number, memory: ModelMemory): TimeOrDay | null {
   const { value: legs } = memory.legs;
   const said = memory.legs.said[index]?.eta ?? 0;
   const leg = legs[index];
   if (leg === undefined) return null;
-  const actual = findLegAta(index, memory);
+  const actual = findActualArrivalOfLeg(index, memory);
   const forShipment = listArrivalsOfShipment(actual, memory);
   const there = listKnownEstimates(actual, memory).filter(
     (milestone) =>
@@ -178,12 +181,12 @@ function findLegEta(index: number, memory: ModelMemory): TimeOrDay | null {
   return findLatestEstimateAfter(said, speaking, memory) ?? leg.eta;
 }
 
-function findLegEtd(index: number, memory: ModelMemory): TimeOrDay | null {
+function findEtdOfLeg(index: number, memory: ModelMemory): TimeOrDay | null {
   const { value: legs } = memory.legs;
   const said = memory.legs.said[index]?.etd ?? 0;
   const leg = legs[index];
   if (leg === undefined) return null;
-  const actual = findLegAtd(index, memory);
+  const actual = findActualDepartureOfLeg(index, memory);
   const there = listKnownEstimates(actual, memory).filter(
     (milestone) => estimatesDeparture(milestone, memory) && belongsToLeg(milestone, index, 'origin_port', memory),
   );
@@ -195,7 +198,7 @@ function findLegEtd(index: number, memory: ModelMemory): TimeOrDay | null {
 function findOriginalEta(memory: ModelMemory): TimeOrDay | null {
   const { value, since } = memory.originalEta;
   if (value !== null) return value;
-  const ata = findShipmentAta(memory) ?? '~';
+  const ata = findActualArrivalOfShipment(memory) ?? '~';
   const given = [memory.firstEta, memory.etaAtArrival]
     .map((statement) => ({ value: statement.value, at: memory.times[statement.said] ?? '' }))
     .find((statement) => statement.value !== null && (since === '' || statement.at > since));
@@ -217,7 +220,7 @@ function findOriginalEta(memory: ModelMemory): TimeOrDay | null {
     });
   const [first] = reports;
   if (given !== undefined && (first === undefined || given.at <= first.reported)) return given.value;
-  return first === undefined ? null : sentTime(first);
+  return first === undefined ? null : getTimeAsSent(first);
 }
 
 /** Returns the expected times after a command. */
@@ -226,14 +229,14 @@ export function findExpectedTimes(memory: ModelMemory): ModelMemory['answered'] 
     etd: findShipmentEtd(memory),
     eta: findShipmentEta(memory),
     original_eta: findOriginalEta(memory),
-    atd: findShipmentAtd(memory),
-    ata: findShipmentAta(memory),
+    atd: findActualDepartureOfShipment(memory),
+    ata: findActualArrivalOfShipment(memory),
     legs: memory.legs.value.map((leg, index) => ({
       ...leg,
-      etd: findLegEtd(index, memory),
-      eta: findLegEta(index, memory),
-      atd: findLegAtd(index, memory),
-      ata: findLegAta(index, memory),
+      etd: findEtdOfLeg(index, memory),
+      eta: findEtaOfLeg(index, memory),
+      atd: findActualDepartureOfLeg(index, memory),
+      ata: findActualArrivalOfLeg(index, memory),
     })),
     cancelledByMilestone: listEffectiveCancellations(memory).length > 0,
   };

@@ -8,11 +8,11 @@ import {
   isDocumentPresent,
 } from '@tracking/contracts';
 import { type ShipmentEventBody, type ShipmentState, decide, explainShipment } from '../../src/index.ts';
-import { copyScenario } from '../remedies.ts';
+import { copyScenarioForAction } from '../remedies.ts';
 import { SHIPMENT_ID, type Scenario, createDecideContext, scenarioPlaces } from '../scenario.ts';
-import { getExceptionKey, unresolvedExceptions } from './timed-walk.ts';
+import { getExceptionKey, listUnresolvedExceptions } from './timed-walk.ts';
 
-export function requireState({ state }: Scenario): ShipmentState {
+export function requireScenarioState({ state }: Scenario): ShipmentState {
   if (state === undefined) throw new Error('the scenario has no shipment to check');
   return state;
 }
@@ -21,7 +21,7 @@ export function requireState({ state }: Scenario): ShipmentState {
 export function checkRulesAt(
   at: Timestamp,
   scenario: Scenario,
-  state = requireState(scenario),
+  state = requireScenarioState(scenario),
 ): readonly ShipmentEventBody[] {
   const command = { ...scenario.createCommandContext(), at, type: 'CheckRules', shipment_id: SHIPMENT_ID } as const;
   return decide(command, state, { ...createDecideContext(command.id), settings: scenario.settings }).events;
@@ -33,9 +33,9 @@ export function checkRulesAt(
  * still exists, are excluded.
  */
 export function checkExceptions(scenario: Scenario, now: Timestamp): void {
-  const state = requireState(scenario);
+  const state = requireScenarioState(scenario);
   const { record, documents, exceptions } = state;
-  const open = unresolvedExceptions(scenario);
+  const open = listUnresolvedExceptions(scenario);
   expect(new Set(open.map(getExceptionKey)).size).toBe(open.length);
   expect(new Set(exceptions.map(({ id }) => id)).size).toBe(exceptions.length);
   expect(record.open_exceptions_count).toBe(open.length);
@@ -64,7 +64,7 @@ export function checkExceptions(scenario: Scenario, now: Timestamp): void {
  * else happens.
  */
 export function checkExplainedExceptions(scenario: Scenario): void {
-  const open = unresolvedExceptions(scenario).map(getExceptionKey);
+  const open = listUnresolvedExceptions(scenario).map(getExceptionKey);
   const explainedOpen = listExplainedExceptions(scenario, ['open', 'acknowledged']);
   expect(explainedOpen.map(getExceptionKey).sort()).toEqual(open);
   const expected = listExplainedExceptions(scenario, ['expected']).map(
@@ -75,11 +75,11 @@ export function checkExplainedExceptions(scenario: Scenario): void {
 
 /** Returns the times at which further exceptions open, by type and container. */
 function findOpeningTimes(scenario: Scenario, open: ReadonlySet<string>): ReadonlyMap<string, Timestamp> {
-  const branch = copyScenario(scenario);
+  const branch = copyScenarioForAction(scenario);
   const opened = new Map<string, Timestamp>();
   for (let next = branch.state?.nextCheckAt; next; next = branch.state?.nextCheckAt) {
     branch.atTime(next).checkRules();
-    for (const exception of unresolvedExceptions(branch)) {
+    for (const exception of listUnresolvedExceptions(branch)) {
       const key = getExceptionKey(exception);
       if (!open.has(key) && !opened.has(key)) opened.set(key, exception.opened_at);
     }
@@ -88,7 +88,7 @@ function findOpeningTimes(scenario: Scenario, open: ReadonlySet<string>): Readon
 }
 
 function listExplainedExceptions(scenario: Scenario, statuses: readonly string[]) {
-  const { exceptions } = explainShipment(requireState(scenario), {
+  const { exceptions } = explainShipment(requireScenarioState(scenario), {
     places: scenarioPlaces,
     settings: scenario.settings,
   });

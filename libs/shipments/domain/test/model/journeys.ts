@@ -6,12 +6,18 @@ import {
   CONTAINER_B,
   CONTAINER_C,
   CONTAINER_WITH_WRONG_DIGIT,
-  createLegFields,
-  day,
-  milestoneInput,
+  createLegFieldsWithDefaults,
+  createTimeInJanuary2026,
+  createMilestoneInput,
 } from '../scenario.ts';
-import { type JourneyTheme, themesArbitrary, applyTheme } from './theme.ts';
-import { CUSTOMS_CODES, ESTIMATED_CODES, LOCATION_SAMPLES, FREQUENT_CODES, splitCodes } from './vocabulary.ts';
+import { type JourneyTheme, themesArbitrary, applyThemeToMilestone } from './theme.ts';
+import {
+  CUSTOMS_CODES,
+  ESTIMATED_CODES,
+  LOCATION_SAMPLES,
+  FREQUENT_MILESTONE_CODES,
+  splitCodes,
+} from './vocabulary.ts';
 
 /** An action on a shipment. */
 export type Step =
@@ -30,48 +36,98 @@ export interface Journey {
   readonly steps: readonly Step[];
 }
 
-const LEG_LISTS: readonly (readonly LegFields[])[] = [
+const SAMPLE_LEG_LISTS: readonly (readonly LegFields[])[] = [
   [],
-  [createLegFields({ origin_port: 'CNSHA', destination_port: 'USLAX', eta: day(9) })],
+  [createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'USLAX', eta: createTimeInJanuary2026(9) })],
   [
-    createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5) }),
-    createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
+    createLegFieldsWithDefaults({
+      origin_port: 'CNSHA',
+      destination_port: 'SGSIN',
+      etd: createTimeInJanuary2026(2),
+      eta: createTimeInJanuary2026(5),
+    }),
+    createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: createTimeInJanuary2026(10) }),
   ],
   // The previous legs with another vessel, another time, and a preceding leg.
   [
-    createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5), vessel: 'OTHER' }),
-    createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
+    createLegFieldsWithDefaults({
+      origin_port: 'CNSHA',
+      destination_port: 'SGSIN',
+      etd: createTimeInJanuary2026(2),
+      eta: createTimeInJanuary2026(5),
+      vessel: 'OTHER',
+    }),
+    createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: createTimeInJanuary2026(10) }),
   ],
   [
-    createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(3), eta: '2026-01-05' }),
-    createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: '2026-01-10', vessel: 'OTHER' }),
+    createLegFieldsWithDefaults({
+      origin_port: 'CNSHA',
+      destination_port: 'SGSIN',
+      etd: createTimeInJanuary2026(3),
+      eta: '2026-01-05',
+    }),
+    createLegFieldsWithDefaults({
+      origin_port: 'SGSIN',
+      destination_port: 'USLAX',
+      eta: '2026-01-10',
+      vessel: 'OTHER',
+    }),
   ],
   [
-    createLegFields({ origin_port: null, destination_port: 'CNSHA', eta: day(1) }),
-    createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(2), eta: day(5) }),
-    createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: day(10) }),
+    createLegFieldsWithDefaults({ origin_port: null, destination_port: 'CNSHA', eta: createTimeInJanuary2026(1) }),
+    createLegFieldsWithDefaults({
+      origin_port: 'CNSHA',
+      destination_port: 'SGSIN',
+      etd: createTimeInJanuary2026(2),
+      eta: createTimeInJanuary2026(5),
+    }),
+    createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', eta: createTimeInJanuary2026(10) }),
   ],
   [
-    createLegFields({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' }),
-    createLegFields({ mode: 'rail', origin_port: 'USLAX', destination_port: 'USCHI', etd: day(8) }),
+    createLegFieldsWithDefaults({ mode: 'ocean', origin_port: 'CNSHA', destination_port: 'USLAX' }),
+    createLegFieldsWithDefaults({
+      mode: 'rail',
+      origin_port: 'USLAX',
+      destination_port: 'USCHI',
+      etd: createTimeInJanuary2026(8),
+    }),
   ],
   [
-    createLegFields({ mode: 'air', origin_port: 'CNSHA', destination_port: 'LON', eta: day(5) }),
-    createLegFields({ mode: 'air', origin_port: 'LON', destination_port: 'USLAX', etd: day(6) }),
+    createLegFieldsWithDefaults({
+      mode: 'air',
+      origin_port: 'CNSHA',
+      destination_port: 'LON',
+      eta: createTimeInJanuary2026(5),
+    }),
+    createLegFieldsWithDefaults({
+      mode: 'air',
+      origin_port: 'LON',
+      destination_port: 'USLAX',
+      etd: createTimeInJanuary2026(6),
+    }),
   ],
   [
-    createLegFields({ origin_port: 'CNSHA', destination_port: 'SGSIN', eta: day(3) }),
-    createLegFields({ origin_port: 'SGSIN', destination_port: 'CNSHA' }),
-    createLegFields({ mode: 'road', origin_port: 'CNSHA', destination_port: 'SGSIN', etd: day(5), eta: day(7) }),
-    createLegFields({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: day(8) }),
+    createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN', eta: createTimeInJanuary2026(3) }),
+    createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'CNSHA' }),
+    createLegFieldsWithDefaults({
+      mode: 'road',
+      origin_port: 'CNSHA',
+      destination_port: 'SGSIN',
+      etd: createTimeInJanuary2026(5),
+      eta: createTimeInJanuary2026(7),
+    }),
+    createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: createTimeInJanuary2026(8) }),
   ],
-  [createLegFields({ vessel: 'EVER GIVEN' }), createLegFields({ mode: 'road', origin_port: 'USLAX' })],
+  [
+    createLegFieldsWithDefaults({ vessel: 'EVER GIVEN' }),
+    createLegFieldsWithDefaults({ mode: 'road', origin_port: 'USLAX' }),
+  ],
 ];
 
 /** Some times are an hour later, so that code which compares only days fails. */
 const journeyTimeArbitrary = fc
   .tuple(fc.integer({ min: 1, max: 12 }), fc.constantFrom(12, 12, 12, 13))
-  .map(([number, hour]) => day(number, hour));
+  .map(([number, hour]) => createTimeInJanuary2026(number, hour));
 /** Dates and times, as clients state what they expect. */
 const timeOrDayArbitrary = fc.oneof(
   { weight: 3, arbitrary: journeyTimeArbitrary },
@@ -97,7 +153,7 @@ const SHIPMENT_FIELD_ARBITRARIES = {
   origin_port: fc.constantFrom('CNSHA', 'SGSIN', null),
   destination_port: fc.constantFrom('USLAX', 'USLAX', 'USLAX', 'USCHI', 'DEHAM', 'CNSHA', null),
   container_numbers: containersArbitrary,
-  legs: fc.constantFrom(...LEG_LISTS),
+  legs: fc.constantFrom(...SAMPLE_LEG_LISTS),
   etd: optionalTimeArbitrary,
   eta: optionalTimeArbitrary,
   house_bill: fc.constantFrom('HB-1', null),
@@ -120,12 +176,20 @@ const createMilestoneArbitrary = (
       source: fc.constantFrom('manual' as const, 'carrier' as const, 'carrier' as const, 'ais' as const),
       external_id: fc.constantFrom(null, null, null, 'EV-1', 'EV-2', 'EV-3'),
       note: fc.constantFrom(null, null, 'late'),
-      reported_at: fc.constantFrom(null, null, null, day(1), day(5), day(9, 13), day(14)),
+      reported_at: fc.constantFrom(
+        null,
+        null,
+        null,
+        createTimeInJanuary2026(1),
+        createTimeInJanuary2026(5),
+        createTimeInJanuary2026(9, 13),
+        createTimeInJanuary2026(14),
+      ),
     })
-    .map((fields) => milestoneInput(fields));
+    .map((fields) => createMilestoneInput(fields));
 
 export const actualMilestoneArbitrary = fc.oneof(
-  { weight: 3, arbitrary: createMilestoneArbitrary(FREQUENT_CODES, ['actual']) },
+  { weight: 3, arbitrary: createMilestoneArbitrary(FREQUENT_MILESTONE_CODES, ['actual']) },
   { weight: 1, arbitrary: createMilestoneArbitrary(splitCodes, ['actual']) },
   { weight: 1, arbitrary: createMilestoneArbitrary(CUSTOMS_CODES, ['actual']) },
 );
@@ -145,7 +209,7 @@ const postStepArbitrary: fc.Arbitrary<Step> = fc.record({
 });
 
 const MILESTONE_CONTENT_ARBITRARIES = {
-  code: fc.constantFrom(...FREQUENT_CODES),
+  code: fc.constantFrom(...FREQUENT_MILESTONE_CODES),
   occurred_at: timeOrDayArbitrary,
   classifier: fc.constantFrom('actual' as const, 'estimated' as const),
   container_number: fc.constantFrom(null, CONTAINER_A, CONTAINER_B),
@@ -153,7 +217,14 @@ const MILESTONE_CONTENT_ARBITRARIES = {
   external_id: fc.constantFrom(null, 'EV-1', 'EV-2'),
   note: fc.constantFrom(null, 'late'),
 };
-const REPORT_TIME_ARBITRARIES = { reported_at: fc.constantFrom(null, day(1), day(5), day(14)) };
+const REPORT_TIME_ARBITRARIES = {
+  reported_at: fc.constantFrom(
+    null,
+    createTimeInJanuary2026(1),
+    createTimeInJanuary2026(5),
+    createTimeInJanuary2026(14),
+  ),
+};
 const indexArbitrary = fc.nat(20);
 const repeatStepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('repeat' as const), which: indexArbitrary, but: fc.constant({}) }),
@@ -225,10 +296,10 @@ export const shipmentFieldsArbitrary = fc
   .record(SHIPMENT_FIELD_ARBITRARIES, { requiredKeys: ['mode'] })
   .map((fields) => ({ ...fields, external_id: 'PO-1' }));
 
-function restrictStepToTheme(theme: JourneyTheme, step: Step): Step {
-  if (step.kind === 'post') return { ...step, milestone: applyTheme(theme, step.milestone) };
-  if (step.kind === 'repeat') return { ...step, but: applyTheme(theme, step.but) };
-  if (step.kind === 'correct') return { ...step, patch: applyTheme(theme, step.patch) };
+function restrictStepToThemeValues(theme: JourneyTheme, step: Step): Step {
+  if (step.kind === 'post') return { ...step, milestone: applyThemeToMilestone(theme, step.milestone) };
+  if (step.kind === 'repeat') return { ...step, but: applyThemeToMilestone(theme, step.but) };
+  if (step.kind === 'correct') return { ...step, patch: applyThemeToMilestone(theme, step.patch) };
   return step;
 }
 
@@ -240,7 +311,7 @@ export const journeysArbitrary: fc.Arbitrary<Journey> = fc
   })
   .map(({ fields, steps, about }) => ({
     fields,
-    steps: about === null ? steps : steps.map((each) => restrictStepToTheme(about, each)),
+    steps: about === null ? steps : steps.map((each) => restrictStepToThemeValues(about, each)),
   }));
 
 /** Estimates of few times by several sources, with and without containers, and client values for the same times. */
@@ -286,7 +357,7 @@ const estimateStepArbitrary: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Journeys with many estimates and few actual milestones. */
-export const estimatingJourneys: fc.Arbitrary<Journey> = fc.record({
+export const journeysWithManyEstimatesArbitrary: fc.Arbitrary<Journey> = fc.record({
   fields: shipmentFieldsArbitrary.map((fields) => ({
     ...fields,
     mode: 'ocean' as const,

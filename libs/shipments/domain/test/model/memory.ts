@@ -91,7 +91,7 @@ export const EMPTY_CONTAINER_FIELDS: ClientContainerFields = {
   empty_return_by: null,
 };
 
-export function createEmptyMemory(): ModelMemory {
+export function createEmptyModelMemory(): ModelMemory {
   return {
     now: 0,
     times: [''],

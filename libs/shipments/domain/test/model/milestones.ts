@@ -1,7 +1,7 @@
 import { type Timestamp, findMilestoneCode } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
-import { placeDay, sentTime } from './days.ts';
-import { isSuperseded } from './estimates.ts';
+import { convertDayToUtcAtPlace, getTimeAsSent } from './days.ts';
+import { isEstimateSuperseded } from './estimates.ts';
 import type { ModelMemory, ModelMilestone, ModelReport } from './memory.ts';
 import { isLaterReport } from './reports.ts';
 
@@ -23,25 +23,25 @@ export function findExpectedOutcome(input: MilestoneInput, memory: ModelMemory):
   // Returns true if the shipment does not have the container, so that the milestone is refused with 400.
   if (isUnknownContainer(input.container_number, memory) || isActualWithDayPrecision(input))
     return { outcome: 'refused' };
-  const resent = listIds(memory.milestones.filter((milestone) => repeatsLastSent(milestone, input)));
+  const resent = listIds(memory.milestones.filter((milestone) => repeatsMilestoneAsLastSent(milestone, input)));
   const isResent = { outcome: 'existing', by: 'last_sent', ids: resent, overridden: resent } as const;
   // Finds the milestone with the same `external_id`. It is corrected if any field differs, otherwise unchanged.
-  const named = findByExternalId(input, memory);
+  const named = findMilestoneByExternalId(input, memory);
   // If a person's milestone replaced a milestone of a feed, it stays when the feed repeats its milestone.
   if (named?.sent === null && resent.length > 0) return isResent;
   if (named !== undefined) {
-    if (isOutdated(input, named))
+    if (isReportOlderThanMilestone(input, named))
       return { outcome: 'existing', by: 'external_id', ids: [named.id], overridden: [], isOutdated: true };
-    const content = mergeContent(input, named);
+    const content = mergeRepeatedContent(input, named);
     const overridden = isFeedSource(input) && hasDifferences(content, input) ? [named.id] : [];
     const outcome = hasDifferences(named, content) ? 'corrected' : 'existing';
     return { outcome, by: 'external_id', ids: [named.id], overridden };
   }
   const known = memory.milestones.filter((milestone) => isRepeatedMilestone(milestone, input));
-  const current = known.filter((milestone) => !isSuperseded(milestone, memory));
+  const current = known.filter((milestone) => !isEstimateSuperseded(milestone, memory));
   const found = { by: 'content', ids: listIds(current.length > 0 ? current : known), overridden: resent } as const;
   const [repeated] = current.length > 0 ? current : known;
-  if (repeated !== undefined && isOutdated(input, repeated))
+  if (repeated !== undefined && isReportOlderThanMilestone(input, repeated))
     return { ...found, outcome: 'existing', overridden: [], isOutdated: true };
   // A superseded estimate that a person repeats becomes current again.
   const isKept = current.length > 0 || isFeedSource(input) || input.reported_at !== null;
@@ -64,7 +64,7 @@ export function isActualWithDayPrecision({ classifier, occurred_at_precision }: 
 const isFeedSource = ({ source }: MilestoneInput): boolean => source !== 'manual';
 
 /** A feed also finds a milestone by the `external_id` that it sent, even if a person has changed that id. */
-function findByExternalId(input: MilestoneInput, memory: ModelMemory): ModelMilestone | undefined {
+function findMilestoneByExternalId(input: MilestoneInput, memory: ModelMemory): ModelMilestone | undefined {
   const { external_id } = input;
   if (external_id === null) return undefined;
   const standing = memory.milestones.filter(({ retracted }) => !retracted);
@@ -82,19 +82,19 @@ function isRepeatedMilestone(milestone: ModelMilestone, input: MilestoneInput): 
   const nameless = milestone.external_id === null || input.external_id === null;
   // An estimate that is stated again at another time is another report.
   const isOther = input.classifier === 'estimated' && ![null, milestone.reported].includes(input.reported_at);
-  return isSameStatement(milestone, input) && nameless && !milestone.retracted && !isOther;
+  return isSameEventAndTimeInModel(milestone, input) && nameless && !milestone.retracted && !isOther;
 }
 
 /** Returns the last report of the sender: that of the feed if a person has changed the milestone since. */
-function findLastReport(input: MilestoneInput, milestone: ModelMilestone) {
+function findLastReportOfSender(input: MilestoneInput, milestone: ModelMilestone) {
   const { sent } = milestone;
   return isFeedSource(input) && sent !== null && hasDifferences(milestone, sent) ? sent : milestone;
 }
 
 /** Returns true if the source stated the milestone later than the posted report. */
-function isOutdated(input: MilestoneInput, milestone: ModelMilestone): boolean {
+function isReportOlderThanMilestone(input: MilestoneInput, milestone: ModelMilestone): boolean {
   if (input.reported_at === null) return false;
-  const last = findLastReport(input, milestone);
+  const last = findLastReportOfSender(input, milestone);
   return isLaterReport({ ...last, id: '' }, { ...input, reported: input.reported_at, id: '' });
 }
 
@@ -103,31 +103,38 @@ function isOutdated(input: MilestoneInput, milestone: ModelMilestone): boolean {
  * container, location and source, under any `external_id`. Such a repetition changes nothing. A value that is new for
  * the feed applies.
  */
-function repeatsLastSent(milestone: ModelMilestone, input: MilestoneInput): boolean {
+function repeatsMilestoneAsLastSent(milestone: ModelMilestone, input: MilestoneInput): boolean {
   const { sent, retracted } = milestone;
   if (sent === null || !isFeedSource(input) || !(retracted || hasDifferences(milestone, sent))) return false;
-  return isSameStatement(sent, input);
+  return isSameEventAndTimeInModel(sent, input);
 }
 
-const STATEMENT_FIELDS = [
+const FIELDS_OF_SAME_STATEMENT = [
   ...(['classifier', 'code', 'occurred_at', 'occurred_at_precision'] as const),
   ...(['container_number', 'location', 'source'] as const),
 ] as const;
 
 type Content = Omit<MilestoneInput, 'reported_at'>;
 
-function isSameStatement(a: Content, b: Content): boolean {
-  return STATEMENT_FIELDS.every((field) => a[field] === b[field]);
+function isSameEventAndTimeInModel(a: Content, b: Content): boolean {
+  return FIELDS_OF_SAME_STATEMENT.every((field) => a[field] === b[field]);
 }
 
 function hasDifferences(milestone: Content, input: Content): boolean {
   return COMPARED_FIELDS.some((field) => milestone[field] !== input[field]);
 }
 /** Fields that a sender sets. In the model, the time zone depends on the place. */
-const COMPARED_FIELDS = [...STATEMENT_FIELDS, 'external_id', 'note', 'reason_code', 'vessel', 'voyage'] as const;
+const COMPARED_FIELDS = [
+  ...FIELDS_OF_SAME_STATEMENT,
+  'external_id',
+  'note',
+  'reason_code',
+  'vessel',
+  'voyage',
+] as const;
 
 /** Returns true if a person's actual milestone stays although the feed still sends an estimate. */
-function isStillEstimated(input: MilestoneInput, { classifier, sent }: ModelMilestone): boolean {
+function isFeedStillEstimatingInModel(input: MilestoneInput, { classifier, sent }: ModelMilestone): boolean {
   const saidByHand = classifier === 'actual' && sent !== null && sent.classifier !== 'actual';
   return saidByHand && isFeedSource(input) && input.classifier !== 'actual';
 }
@@ -136,10 +143,10 @@ function isStillEstimated(input: MilestoneInput, { classifier, sent }: ModelMile
  * Returns the content after a feed's repetition. A person's correction stays, and a value that is new for the feed
  * applies. Classifier, time and source count as one value.
  */
-function mergeContent(input: MilestoneInput, milestone: ModelMilestone): MilestoneInput {
+function mergeRepeatedContent(input: MilestoneInput, milestone: ModelMilestone): MilestoneInput {
   const { sent } = milestone;
   if (!isFeedSource(input) || sent === null) return input;
-  if (isStillEstimated(input, milestone)) return milestone;
+  if (isFeedStillEstimatingInModel(input, milestone)) return milestone;
   const isNew = (...fields: (keyof MilestoneInput)[]) => fields.some((field) => input[field] !== sent[field]);
   const chosen = COMPARED_FIELDS.map((field) => {
     const together = ['occurred_at', 'occurred_at_precision', 'classifier', 'source'].includes(field);
@@ -149,7 +156,7 @@ function mergeContent(input: MilestoneInput, milestone: ModelMilestone): Milesto
   const content = { ...input, ...Object.fromEntries(chosen) } as MilestoneInput;
   // A new day of the feed is that day at the place that a person set.
   return isNew('occurred_at', 'occurred_at_precision', 'classifier')
-    ? placeDay({ ...content, occurred_at: sentTime(input) })
+    ? convertDayToUtcAtPlace({ ...content, occurred_at: getTimeAsSent(input) })
     : content;
 }
 
@@ -162,15 +169,15 @@ export function recordMilestone(input: MilestoneInput, id: string, at: Timestamp
   memory.milestones = [...memory.milestones, { ...input, ...said, reported, former: [] }];
 }
 
-const timeOfCommand = ({ times, now }: ModelMemory): Timestamp => times[now] ?? '';
+const getTimeOfLastCommand = ({ times, now }: ModelMemory): Timestamp => times[now] ?? '';
 const chooseLatestTime = (a: Timestamp, b: Timestamp): Timestamp => (a > b ? a : b);
 
 /** Posts a milestone again with its `external_id`. */
-export function resendMilestone(input: MilestoneInput, id: string, memory: ModelMemory): void {
+export function postMilestoneAgain(input: MilestoneInput, id: string, memory: ModelMemory): void {
   changeMilestone(id, memory, (old) => {
-    const content = mergeContent(input, old);
-    const isSame = isSameStatement(old, content);
-    const at = timeOfCommand(memory);
+    const content = mergeRepeatedContent(input, old);
+    const isSame = isSameEventAndTimeInModel(old, content);
+    const at = getTimeOfLastCommand(memory);
     const reported =
       isSame && input.reported_at === null
         ? old.reported
@@ -179,10 +186,10 @@ export function resendMilestone(input: MilestoneInput, id: string, memory: Model
           : (input.reported_at ?? chooseLatestTime(at, old.reported));
     const former = isSame && reported === old.reported ? old.former : listFormerReports(old);
     const corrected = { ...correctMilestone(old, content, memory), reported, former };
-    const isKept = !isFeedSource(input) || (isStillEstimated(input, old) && old.classifier === 'actual');
+    const isKept = !isFeedSource(input) || (isFeedStillEstimatingInModel(input, old) && old.classifier === 'actual');
     if (isKept) return { ...corrected, sent: old.sent };
-    const last = findLastReport(input, old);
-    const again = isSameStatement(last, input) ? last.reported : chooseLatestTime(at, last.reported);
+    const last = findLastReportOfSender(input, old);
+    const again = isSameEventAndTimeInModel(last, input) ? last.reported : chooseLatestTime(at, last.reported);
     return { ...corrected, sent: { ...input, reported: input.reported_at ?? again } };
   });
 }
@@ -205,17 +212,17 @@ export function storeFormerReport(input: MilestoneInput, id: string, memory: Mod
 }
 
 /** States an actual milestone again at a later time. */
-export function restateMilestone({ reported_at }: MilestoneInput, id: string, memory: ModelMemory): void {
+export function stateActualMilestoneAgain({ reported_at }: MilestoneInput, id: string, memory: ModelMemory): void {
   changeMilestone(id, memory, (old) => ({ ...old, reported: chooseLatestTime(reported_at ?? '', old.reported) }));
 }
 
 /** Corrects a milestone by hand, at the time of the command. */
 export function correctMilestoneByHand(old: ModelMilestone, content: Content, memory: ModelMemory): ModelMilestone {
   const corrected = correctMilestone(old, content, memory);
-  if (isSameStatement(old, content)) return corrected;
+  if (isSameEventAndTimeInModel(old, content)) return corrected;
   const isUndone = old.sent !== null && !hasDifferences(content, old.sent);
   const reported =
-    isUndone && old.sent !== null ? old.sent.reported : chooseLatestTime(timeOfCommand(memory), old.reported);
+    isUndone && old.sent !== null ? old.sent.reported : chooseLatestTime(getTimeOfLastCommand(memory), old.reported);
   return { ...corrected, reported };
 }
 
@@ -229,12 +236,12 @@ function correctMilestone(old: ModelMilestone, content: Content, { now }: ModelM
     revision: old.revision + 1,
     recorded: content.classifier === 'actual' && old.classifier !== 'actual' ? now : old.recorded,
     // A correction of only the note is not a new statement.
-    said: isSameStatement(old, content) ? old.said : now,
+    said: isSameEventAndTimeInModel(old, content) ? old.said : now,
   };
 }
 
 /** Gives the milestone the `external_id` if it has none. Overridden values stay. */
-export function takeExternalId({ external_id }: MilestoneInput, id: string, memory: ModelMemory): void {
+export function addExternalIdIfMissing({ external_id }: MilestoneInput, id: string, memory: ModelMemory): void {
   changeMilestone(id, memory, (old) => {
     const sent = old.sent && { ...old.sent, external_id: old.sent.external_id ?? external_id };
     return { ...old, external_id: old.external_id ?? external_id, sent };
@@ -242,9 +249,9 @@ export function takeExternalId({ external_id }: MilestoneInput, id: string, memo
 }
 
 /** Makes a superseded estimate current again. It is then the newest estimate. */
-export function makeCurrentAgain(id: string, memory: ModelMemory): void {
+export function makeEstimateCurrentAgain(id: string, memory: ModelMemory): void {
   changeMilestone(id, memory, (old) => {
-    const reported = chooseLatestTime(timeOfCommand(memory), old.reported);
+    const reported = chooseLatestTime(getTimeOfLastCommand(memory), old.reported);
     const former = reported === old.reported ? old.former : listFormerReports(old);
     return { ...old, said: memory.now, reported, former, revision: old.revision + 1 };
   });

@@ -1,8 +1,8 @@
 import type { LegFields, ShipmentFields, Timestamp } from '@tracking/contracts';
 import type { ClientContainerFields, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
-import { placeDay, sentTime } from './days.ts';
+import { convertDayToUtcAtPlace, getTimeAsSent } from './days.ts';
 import { findExpectedTimes } from './estimates.ts';
-import { type ModelMemory, EMPTY_CONTAINER_FIELDS, type ModelMilestone, createEmptyMemory } from './memory.ts';
+import { type ModelMemory, EMPTY_CONTAINER_FIELDS, type ModelMilestone, createEmptyModelMemory } from './memory.ts';
 import {
   type Expected,
   changeMilestone,
@@ -11,17 +11,17 @@ import {
   isActualWithDayPrecision,
   isUnknownContainer,
   recordMilestone,
-  makeCurrentAgain,
-  resendMilestone,
-  restateMilestone,
+  makeEstimateCurrentAgain,
+  postMilestoneAgain,
+  stateActualMilestoneAgain,
   storeFormerReport,
-  takeExternalId,
+  addExternalIdIfMissing,
 } from './milestones.ts';
-import { listEffectiveCancellations, getRank, findShipmentStatus } from './status.ts';
+import { listEffectiveCancellations, getStatusRank, findShipmentStatus } from './status.ts';
 
 /** A simple model of a shipment, with which tests compare the real one. It stores all inputs, and computes everything from scratch after each command. */
 export class ReferenceShipmentModel {
-  readonly memory: ModelMemory = createEmptyMemory();
+  readonly memory: ModelMemory = createEmptyModelMemory();
 
   /** @param readTime returns the time of the present command */
   constructor(private readonly readTime: () => Timestamp) {}
@@ -61,12 +61,12 @@ export class ReferenceShipmentModel {
     }
     const { legs } = fields;
     if (legs !== undefined && JSON.stringify(legs) !== JSON.stringify(memory.sent.legs)) {
-      setLegs(legs, memory);
+      setLegsInModel(legs, memory);
       hasEta = true;
     }
     this.rememberEta(hasEta, false);
     const { etd, eta } = fields;
-    memory.sent = { ...memory.sent, ...withoutUndefined({ etd, eta, legs }) };
+    memory.sent = { ...memory.sent, ...removeUndefinedFields({ etd, eta, legs }) };
     this.deriveFields();
   }
 
@@ -77,7 +77,7 @@ export class ReferenceShipmentModel {
   patchShipment({ original_eta, ...patch }: ShipmentPatch): void {
     const { memory } = this;
     this.startCommand();
-    memory.fields = mergePatch(memory.fields, patch);
+    memory.fields = applyMergePatch(memory.fields, patch);
     // A value that the client repeats is no new statement, unless an estimate was recorded since.
     const isNewer = (said: number) =>
       memory.milestones.some((each) => each.classifier === 'estimated' && !each.retracted && each.said > said);
@@ -126,18 +126,18 @@ export class ReferenceShipmentModel {
   /** @param take checks the expected outcome, and returns the id of the milestone */
   postMilestone(sent: MilestoneInput, at: Timestamp, take: (expected: Expected) => string): void {
     const { memory } = this;
-    const input = placeDay(sent);
+    const input = convertDayToUtcAtPlace(sent);
     const expected = findExpectedOutcome(input, memory);
     const id = take(expected);
     if (expected.outcome === 'refused') return;
     this.startCommand();
     if (expected.outcome === 'recorded') recordMilestone(input, id, at, memory);
     else if (expected.isOutdated) storeFormerReport(input, id, memory);
-    else if (expected.by === 'external_id') resendMilestone(input, id, memory);
+    else if (expected.by === 'external_id') postMilestoneAgain(input, id, memory);
     else if (expected.by === 'content') {
-      takeExternalId(input, id, memory);
-      if (expected.outcome === 'corrected') makeCurrentAgain(id, memory);
-      else restateMilestone(input, id, memory);
+      addExternalIdIfMissing(input, id, memory);
+      if (expected.outcome === 'corrected') makeEstimateCurrentAgain(id, memory);
+      else stateActualMilestoneAgain(input, id, memory);
     }
     this.deriveFields();
   }
@@ -148,7 +148,7 @@ export class ReferenceShipmentModel {
     const old = this.getMilestone(id);
     if (old.retracted) return 'milestone_retracted';
     // The day of a milestone stays if only its place changes.
-    const content = placeDay({ ...old, occurred_at: sentTime(old), ...patch });
+    const content = convertDayToUtcAtPlace({ ...old, occurred_at: getTimeAsSent(old), ...patch });
     if (isUnknownContainer(patch.container_number, memory) || isActualWithDayPrecision(content))
       return 'validation_failed';
     const { external_id, container_number } = content;
@@ -188,7 +188,7 @@ export class ReferenceShipmentModel {
   cancelShipment(): string | undefined {
     const { memory } = this;
     const { status } = findShipmentStatus(memory);
-    if (status !== 'cancelled' && getRank(status) >= getRank('delivered')) return 'already_delivered';
+    if (status !== 'cancelled' && getStatusRank(status) >= getStatusRank('delivered')) return 'already_delivered';
     this.startCommand();
     memory.cancelled ??= memory.now;
     this.deriveFields();
@@ -211,10 +211,10 @@ export class ReferenceShipmentModel {
 }
 
 /** Sets the legs. A time of a leg counts only if it differs from the last upsert's time for the same leg. */
-function setLegs(legs: readonly LegFields[], memory: ModelMemory): void {
+function setLegsInModel(legs: readonly LegFields[], memory: ModelMemory): void {
   const { now, sent } = memory;
   const old = memory.legs;
-  const [oldOf, sentOf] = [matchLegs(legs, old.value), matchLegs(legs, sent.legs)];
+  const [oldOf, sentOf] = [matchLegsByPorts(legs, old.value), matchLegsByPorts(legs, sent.legs)];
   const isUnchanged = (index: number, time: 'etd' | 'eta') => {
     const [place, last] = [oldOf[index], sentOf[index]];
     return place !== undefined && last !== undefined && sent.legs[last]?.[time] === legs[index]?.[time];
@@ -238,7 +238,7 @@ function setLegs(legs: readonly LegFields[], memory: ModelMemory): void {
  * Returns for each leg the index of the same leg among the other legs: the first leg with the same ports, otherwise the
  * leg at the same index.
  */
-function matchLegs(legs: readonly LegFields[], others: readonly LegFields[]): readonly (number | undefined)[] {
+function matchLegsByPorts(legs: readonly LegFields[], others: readonly LegFields[]): readonly (number | undefined)[] {
   const taken: number[] = [];
   const take = (isIt: (other: LegFields, place: number) => boolean): number | undefined => {
     const place = others.findIndex((other, at) => !taken.includes(at) && isIt(other, at));
@@ -250,24 +250,26 @@ function matchLegs(legs: readonly LegFields[], others: readonly LegFields[]): re
   return byPorts.map((place, index) => place ?? take((_other, at) => at === index));
 }
 
-function withoutUndefined<T extends object>(fields: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+function removeUndefinedFields<T extends object>(fields: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
 /** Applies a merge patch of RFC 7396. An object without members counts as null. */
-function mergePatch(fields: ShipmentFields, patch: Omit<ShipmentPatch, 'original_eta'>): ShipmentFields {
+function applyMergePatch(fields: ShipmentFields, patch: Omit<ShipmentPatch, 'original_eta'>): ShipmentFields {
   const party = { name: null, external_id: null };
   const metadata = patch.metadata === null ? {} : { ...fields.metadata, ...patch.metadata };
   return {
     ...({ ...fields, ...patch } as ShipmentFields),
-    shipper: patch.shipper === null ? null : emptyToNull({ ...party, ...fields.shipper, ...patch.shipper }),
-    consignee: patch.consignee === null ? null : emptyToNull({ ...party, ...fields.consignee, ...patch.consignee }),
-    metadata: emptyToNull(
+    shipper:
+      patch.shipper === null ? null : convertEmptyObjectToNull({ ...party, ...fields.shipper, ...patch.shipper }),
+    consignee:
+      patch.consignee === null ? null : convertEmptyObjectToNull({ ...party, ...fields.consignee, ...patch.consignee }),
+    metadata: convertEmptyObjectToNull(
       Object.fromEntries(Object.entries(metadata).filter((entry): entry is [string, string] => entry[1] !== null)),
     ),
   };
 }
 
-function emptyToNull<T extends object>(value: T): T | null {
+function convertEmptyObjectToNull<T extends object>(value: T): T | null {
   return Object.values(value).every((member) => member === null) ? null : value;
 }

@@ -14,7 +14,13 @@ import {
   type Timestamp,
 } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { CONTAINER_A, CONTAINER_B, CONTAINER_C, CONTAINER_WITH_WRONG_DIGIT, milestoneInput } from '../scenario.ts';
+import {
+  CONTAINER_A,
+  CONTAINER_B,
+  CONTAINER_C,
+  CONTAINER_WITH_WRONG_DIGIT,
+  createMilestoneInput,
+} from '../scenario.ts';
 import type { Step } from './journeys.ts';
 import { LOCATION_SAMPLES } from './vocabulary.ts';
 
@@ -125,7 +131,7 @@ const legsArbitrary: fc.Arbitrary<readonly LegFields[]> = fc.oneof(
   ),
 );
 
-const PATCHED_FIELDS = {
+const PATCHED_FIELD_ARBITRARIES = {
   mode: fc.constantFrom(...TRANSPORT_MODES, 'ocean' as const, 'ocean' as const, 'ocean' as const, null),
   load_type: fc.constantFrom('fcl' as const, 'fcl' as const, 'lcl' as const, null),
   origin_port: fc.constantFrom('CNSHA', null),
@@ -170,9 +176,9 @@ const createMilestoneArbitrary = (
       source: fc.constantFrom('manual' as const, 'carrier' as const),
       external_id: fc.constantFrom(null, null, null, 'EV-1', 'EV-2'),
     })
-    .map((fields) => milestoneInput(fields));
+    .map((fields) => createMilestoneInput(fields));
 const ESTIMATE_CODES = ['vessel_arrived', 'vessel_arrived', 'arrived_at_destination', 'vessel_departed'];
-const anyChoice = fc.nat(20);
+const anySmallNumber = fc.nat(20);
 const DOCUMENT_ACTIONS = [
   'add',
   'add',
@@ -212,16 +218,16 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
       weight: 1,
       arbitrary: fc.record({
         kind: fc.constant('repeat' as const),
-        which: anyChoice,
+        which: anySmallNumber,
         but: fc.record({ external_id: fc.constantFrom(null, 'EV-1', 'EV-3') }, { requiredKeys: [] }),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('retract' as const), which: anyChoice }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('retract' as const), which: anySmallNumber }) },
     {
       weight: 2,
       arbitrary: fc.record({
         kind: fc.constant('correct' as const),
-        which: anyChoice,
+        which: anySmallNumber,
         patch: fc.record(
           {
             code: fc.constantFrom(...codes),
@@ -239,7 +245,7 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
       arbitrary: fc.record({
         kind: fc.constant('patch' as const),
         patch: fc.record(
-          { ...PATCHED_FIELDS, original_eta: optionalTimeArbitrary },
+          { ...PATCHED_FIELD_ARBITRARIES, original_eta: optionalTimeArbitrary },
           { requiredKeys: [], noNullPrototype: true },
         ),
       }),
@@ -256,7 +262,7 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
       weight: 1,
       arbitrary: fc.record({
         kind: fc.constant('upsert' as const),
-        fields: fc.record(PATCHED_FIELDS, { requiredKeys: [], noNullPrototype: true }),
+        fields: fc.record(PATCHED_FIELD_ARBITRARIES, { requiredKeys: [], noNullPrototype: true }),
       }),
     },
     {
@@ -277,7 +283,7 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
         kind: fc.constant('document' as const),
         act: fc.constantFrom(...DOCUMENT_ACTIONS),
         type: fc.constantFrom(...REQUIRED_TYPES),
-        which: anyChoice,
+        which: anySmallNumber,
         isInItsPlace: fc.constantFrom(false, false, true),
       }),
     },
@@ -287,14 +293,14 @@ const createStepArbitrary = (codes: readonly string[], papers: number): fc.Arbit
         kind: fc.constant('open' as const),
         type: fc.constantFrom(...AUTOMATIC_EXCEPTION_TYPES, 'other' as const),
         severity: fc.constantFrom(...SEVERITIES),
-        which: anyChoice,
+        which: anySmallNumber,
       }),
     },
     {
       weight: 4,
       arbitrary: fc.record({
         kind: fc.constantFrom('resolve' as const, 'resolve' as const, 'acknowledge' as const),
-        which: anyChoice,
+        which: anySmallNumber,
       }),
     },
     {
@@ -322,12 +328,12 @@ function createSettingsArbitrary(): fc.Arbitrary<RuleSettings> {
     },
     exceptions: {
       ...DEFAULT_RULE_SETTINGS.exceptions,
-      ...Object.fromEntries(changes.map(({ type, ...to }) => [type, settingsWithChanges(type, to)])),
+      ...Object.fromEntries(changes.map(({ type, ...to }) => [type, createSettingsChangedOverTime(type, to)])),
     },
   }));
 }
 
-function settingsWithChanges(
+function createSettingsChangedOverTime(
   type: AutomaticExceptionType,
   { hours, ...to }: Pick<ExceptionSettings, 'enabled' | 'severity'> & { readonly hours: number },
 ): ExceptionSettings {
@@ -341,7 +347,7 @@ function settingsWithChanges(
 }
 
 /** Returns the journey with its steps in order of time, as with one clock that never jumps back. */
-export function sortSteps({ steps, ...journey }: TimedJourney): TimedJourney {
+export function sortStepsByTime({ steps, ...journey }: TimedJourney): TimedJourney {
   return { ...journey, steps: steps.map(({ after, step }) => ({ after: Math.max(0, after), step })) };
 }
 
@@ -354,7 +360,7 @@ export const timedJourneysArbitrary: fc.Arbitrary<TimedJourney> = fc
     fc.record({
       created: fc.constant(new Date(START_MS).toISOString()),
       fields: fc
-        .record(PATCHED_FIELDS, { requiredKeys: ['mode'], noNullPrototype: true })
+        .record(PATCHED_FIELD_ARBITRARIES, { requiredKeys: ['mode'], noNullPrototype: true })
         .map((fields) => ({ ...fields, external_id: 'PO-1' })),
       steps: fc.array(fc.record({ after: hoursBetweenSteps, step: createStepArbitrary(codes, papers) }), {
         maxLength: 14,

@@ -1,16 +1,16 @@
 import type { MilestoneRule } from '@tracking/contracts';
 import * as fc from 'fast-check';
 import { type ShipmentState, explainShipment, fold, toShipmentEvent } from '../../src/index.ts';
-import { decisionInputs } from '../scenario.ts';
-import { checkAnnouncements } from './announced.ts';
-import { createExpectedAnswer } from './answer.ts';
+import { SAMPLE_DECISION_INPUTS } from '../scenario.ts';
+import { checkAnnouncedChanges } from './announced.ts';
+import { createExpectedShipment } from './answer.ts';
 import { arrivalsArbitrary } from './arrivals.ts';
-import { checkExplanation, requireState } from './invariants.ts';
-import { estimatingJourneys, journeysArbitrary } from './journeys.ts';
-import { toModelForm, recordArrivals, orderIndependentOutcome, walkJourney } from './walk.ts';
+import { checkExplanation, requireScenarioState } from './invariants.ts';
+import { journeysWithManyEstimatesArbitrary, journeysArbitrary } from './journeys.ts';
+import { convertStateToModelForm, recordArrivals, getOrderIndependentOutcome, runJourneyWithModel } from './walk.ts';
 
 /** Fields of a shipment (without `url`, which only the HTTP layer adds), of a container, and of a leg. */
-const FIELDS = `id external_id mode load_type house_bill master_bill booking_number container_numbers carrier_scac origin_port
+const FIELD_NAMES_OF_SHIPMENT = `id external_id mode load_type house_bill master_bill booking_number container_numbers carrier_scac origin_port
   destination_port etd eta shipper consignee references metadata legs incoterm status status_milestone_id containers atd ata original_eta
   last_milestone open_exceptions_count documents_count created_at updated_at version
   etd_precision eta_precision original_eta_precision`;
@@ -24,12 +24,12 @@ const listSortedNames = (text: string): readonly string[] => text.split(/\s+/).s
  * Defines tests of properties of the domain, each with many random journeys. A failed test prints its seed and path. To
  * reproduce the failure, add both to the parameters of `fc.assert`.
  */
-export function describeProperties(numRuns: number): void {
+export function testDomainProperties(numRuns: number): void {
   it('the domain agrees with the model after every step of a journey', () => {
     fc.assert(
       fc.property(journeysArbitrary, (journey) => {
-        walkJourney(journey, (scenario, { memory }) => {
-          expect(toModelForm(scenario)).toEqual(createExpectedAnswer(memory));
+        runJourneyWithModel(journey, (scenario, { memory }) => {
+          expect(convertStateToModelForm(scenario)).toEqual(createExpectedShipment(memory));
         });
       }),
       { numRuns },
@@ -39,8 +39,11 @@ export function describeProperties(numRuns: number): void {
   it('the explanation agrees with the shipment', () => {
     fc.assert(
       fc.property(journeysArbitrary, (journey) => {
-        walkJourney(journey, (scenario) => {
-          checkExplanation(explainShipment(requireState(scenario), decisionInputs), requireState(scenario));
+        runJourneyWithModel(journey, (scenario) => {
+          checkExplanation(
+            explainShipment(requireScenarioState(scenario), SAMPLE_DECISION_INPUTS),
+            requireScenarioState(scenario),
+          );
         });
       }),
       { numRuns },
@@ -50,10 +53,10 @@ export function describeProperties(numRuns: number): void {
   it('the explanation agrees with the shipment for every rule about estimates', () => {
     const seen = new Set<MilestoneRule>();
     fc.assert(
-      fc.property(estimatingJourneys, (journey) => {
-        walkJourney(journey, (scenario) => {
-          const explanation = explainShipment(requireState(scenario), decisionInputs);
-          checkExplanation(explanation, requireState(scenario));
+      fc.property(journeysWithManyEstimatesArbitrary, (journey) => {
+        runJourneyWithModel(journey, (scenario) => {
+          const explanation = explainShipment(requireScenarioState(scenario), SAMPLE_DECISION_INPUTS);
+          checkExplanation(explanation, requireScenarioState(scenario));
           for (const { classifier, rule } of explanation.milestones) if (classifier === 'estimated') seen.add(rule);
         });
       }),
@@ -67,10 +70,10 @@ export function describeProperties(numRuns: number): void {
     fc.assert(
       fc.property(journeysArbitrary, (journey) => {
         let [before, seen]: [ShipmentState | undefined, number] = [undefined, 0];
-        walkJourney(journey, (scenario) => {
-          const after = requireState(scenario);
-          checkAnnouncements({ before, after, events: scenario.events.slice(seen) });
-          checkForm(after);
+        runJourneyWithModel(journey, (scenario) => {
+          const after = requireScenarioState(scenario);
+          checkAnnouncedChanges({ before, after, events: scenario.events.slice(seen) });
+          checkShipmentForm(after);
           [before, seen] = [after, scenario.events.length];
         });
       }),
@@ -81,8 +84,8 @@ export function describeProperties(numRuns: number): void {
   it('the order in which milestones arrive does not change the shipment, and retracted milestones have no effect', () => {
     fc.assert(
       fc.property(arrivalsArbitrary, ({ fields, inOrder, inDisorder }) => {
-        expect(orderIndependentOutcome(recordArrivals(fields, inDisorder))).toEqual(
-          orderIndependentOutcome(recordArrivals(fields, inOrder)),
+        expect(getOrderIndependentOutcome(recordArrivals(fields, inDisorder))).toEqual(
+          getOrderIndependentOutcome(recordArrivals(fields, inOrder)),
         );
       }),
       { numRuns },
@@ -93,8 +96,8 @@ export function describeProperties(numRuns: number): void {
     fc.assert(
       fc.property(journeysArbitrary, (journey) => {
         const answers: { readonly revision: number; readonly state: ShipmentState; readonly text: string }[] = [];
-        const { events } = walkJourney(journey, (scenario) => {
-          const state = requireState(scenario);
+        const { events } = runJourneyWithModel(journey, (scenario) => {
+          const state = requireScenarioState(scenario);
           answers.push({ revision: scenario.events.length, state, text: JSON.stringify(state) });
         });
         const stored = JSON.parse(JSON.stringify(events)) as Parameters<typeof toShipmentEvent>[0][];
@@ -111,8 +114,8 @@ export function describeProperties(numRuns: number): void {
 }
 
 /** Checks that every field of the shipment is present, and that counts are correct. */
-function checkForm({ record, exceptions }: ShipmentState): void {
-  expect(Object.keys(record).sort()).toEqual(listSortedNames(FIELDS));
+function checkShipmentForm({ record, exceptions }: ShipmentState): void {
+  expect(Object.keys(record).sort()).toEqual(listSortedNames(FIELD_NAMES_OF_SHIPMENT));
   for (const container of record.containers)
     expect(Object.keys(container).sort()).toEqual(listSortedNames(CONTAINER_FIELDS));
   for (const leg of record.legs) expect(Object.keys(leg).sort()).toEqual(listSortedNames(LEG_FIELDS));

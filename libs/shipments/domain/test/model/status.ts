@@ -15,7 +15,7 @@ import {
   isMovementCode,
   isDepartureCode,
   listLaneMilestones,
-  listLanes,
+  listContainersOfShipment,
 } from './trips.ts';
 
 interface ModelStatus {
@@ -24,8 +24,8 @@ interface ModelStatus {
   readonly by: ModelMilestone | null;
 }
 
-export const getRank = (status: ShipmentStatus): number => SHIPMENT_STATUSES.indexOf(status);
-const isDelivered = ({ status }: ModelStatus): boolean => getRank(status) >= getRank('delivered');
+export const getStatusRank = (status: ShipmentStatus): number => SHIPMENT_STATUSES.indexOf(status);
+const isDelivered = ({ status }: ModelStatus): boolean => getStatusRank(status) >= getStatusRank('delivered');
 
 const DEPARTURE_CODES = ['vessel_departed', 'flight_departed', 'rail_departed', 'transshipment_departed'];
 
@@ -34,14 +34,14 @@ const DEPARTURE_CODES = ['vessel_departed', 'flight_departed', 'rail_departed', 
  * the goods is not a departure.
  */
 export function isDeparted(milestone: ModelMilestone, memory: ModelMemory): boolean {
-  return DEPARTURE_CODES.includes(milestone.code) && !isSailingOn(milestone, memory);
+  return DEPARTURE_CODES.includes(milestone.code) && !isVesselSailingOnInModel(milestone, memory);
 }
 
 /**
  * Returns true if the milestone reports a vessel that sails on without the goods: a `vessel_departed` at
  * `destination_port`. On a round trip, such a milestone is the departure.
  */
-export function isSailingOn({ code, location }: ModelMilestone, memory: ModelMemory): boolean {
+export function isVesselSailingOnInModel({ code, location }: ModelMilestone, memory: ModelMemory): boolean {
   const destination = findDestination(memory);
   return (
     code === 'vessel_departed' && location !== null && location === destination && destination !== findOrigin(memory)
@@ -49,7 +49,10 @@ export function isSailingOn({ code, location }: ModelMilestone, memory: ModelMem
 }
 
 /** Returns the status that the code gives, for the mode and load type of the shipment. */
-function getOwnStatus({ code }: ModelMilestone, { fields: { mode, load_type } }: ModelMemory): ShipmentStatus | null {
+function getStatusOfCode(
+  { code }: ModelMilestone,
+  { fields: { mode, load_type } }: ModelMemory,
+): ShipmentStatus | null {
   if (code === 'picked_up' && isByRoad(mode)) return 'in_transit';
   // For part loads (`lcl`), `gated_out` counts as `in_transit`, and `cargo_stripped` counts as `arrived`.
   // For part loads (`lcl`), `empty_returned` does not affect the status.
@@ -67,11 +70,14 @@ export function isArrival(milestone: ModelMilestone, memory: ModelMemory): boole
   const { container_number } = milestone;
   if (findDestination(memory) === null) {
     return !listGoodsMilestones(memory).some(
-      (each) => isDepartureCode(each.code, memory) && !isSailingOn(each, memory) && isLaterDeparture(each, milestone),
+      (each) =>
+        isDepartureCode(each.code, memory) &&
+        !isVesselSailingOnInModel(each, memory) &&
+        isLaterDeparture(each, milestone),
     );
   }
   if (hasKnownLocation(milestone, memory)) return milestone.location === findDestination(memory);
-  const lanes = container_number === null ? listLanes(memory) : [container_number];
+  const lanes = container_number === null ? listContainersOfShipment(memory) : [container_number];
   return lanes.every((number) => hasNotMovedSinceArrival(milestone, listLaneMilestones(number, memory), memory));
 }
 
@@ -102,7 +108,7 @@ function getCountry(place: string): string | undefined {
 }
 
 /** Returns true if a later departure shows that the arrival was on the way, so that it counts as `in_transit`. */
-function isDepartedAgain(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+function hasLaterDeparture(milestone: ModelMilestone, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
   return lane.some((other) => isDeparted(other, memory) && isLaterDeparture(other, milestone));
 }
 
@@ -113,7 +119,7 @@ function isDepartedImmediately(arrival: ModelMilestone, lane: readonly ModelMile
       other.occurred_at === arrival.occurred_at &&
       !hasKnownLocation(other, memory) &&
       isDepartureCode(other.code, memory) &&
-      !isSailingOn(other, memory) &&
+      !isVesselSailingOnInModel(other, memory) &&
       isLaterDeparture(other, arrival),
   );
 }
@@ -143,14 +149,15 @@ function isReturningUntil({ occurred_at }: ModelMilestone, lane: readonly ModelM
  * Returns true if the goods were elsewhere after the time and before the delivery, or departed later from an unknown
  * place.
  */
-function hasMovedSince(time: Timestamp, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
+function hasGoodsMovedSince(time: Timestamp, lane: readonly ModelMilestone[], memory: ModelMemory): boolean {
   const delivery = lane.find(
     (each) =>
-      getRank(getOwnStatus(each, memory) ?? 'pending') >= getRank('delivered') &&
-      getOwnStatus(each, memory) !== 'cancelled',
+      getStatusRank(getStatusOfCode(each, memory) ?? 'pending') >= getStatusRank('delivered') &&
+      getStatusOfCode(each, memory) !== 'cancelled',
   );
   return lane.some((other) => {
-    if (other.occurred_at <= time || isSailingOn(other, memory) || !isMovementCode(other.code, memory)) return false;
+    if (other.occurred_at <= time || isVesselSailingOnInModel(other, memory) || !isMovementCode(other.code, memory))
+      return false;
     if (!hasKnownLocation(other, memory)) return isDepartureCode(other.code, memory);
     const isBeforeDelivery = delivery === undefined || other.occurred_at < delivery.occurred_at;
     return other.location !== findDestination(memory) && isBeforeDelivery;
@@ -163,13 +170,13 @@ function hasNotMovedSinceArrival(
   lane: readonly ModelMilestone[],
   memory: ModelMemory,
 ): boolean {
-  return !hasMovedSince(arrival.occurred_at, lane, memory) && !isDepartedImmediately(arrival, lane, memory);
+  return !hasGoodsMovedSince(arrival.occurred_at, lane, memory) && !isDepartedImmediately(arrival, lane, memory);
 }
 
 /** Returns the time of the first arrival at the destination. */
 function findArrivalAtDestination(lane: readonly ModelMilestone[], memory: ModelMemory): Timestamp | undefined {
   return lane.find((each) => {
-    const status = getOwnStatus(each, memory);
+    const status = getStatusOfCode(each, memory);
     const isThere = hasKnownLocation(each, memory) && each.location === findDestination(memory);
     if (isThere) return isArrivalCode(each.code, memory) || status === 'available_for_pickup';
     return status === 'arrived' && !hasKnownLocation(each, memory) && hasNotMovedSinceArrival(each, lane, memory);
@@ -198,7 +205,7 @@ function isAvailableAtDestination(
   const destination = findDestination(memory);
   if (destination === null) return true;
   if (hasKnownLocation(milestone, memory)) return milestone.location === destination;
-  return !hasMovedSince(milestone.occurred_at, lane, memory);
+  return !hasGoodsMovedSince(milestone.occurred_at, lane, memory);
 }
 
 /** Returns the status that the milestone gives, by its place and the other milestones of the container. */
@@ -207,8 +214,8 @@ export function findCountedStatus(
   lane: readonly ModelMilestone[],
   memory: ModelMemory,
 ): ShipmentStatus | null {
-  const status = getOwnStatus(milestone, memory);
-  if (status === null || status === 'cancelled' || isSailingOn(milestone, memory)) return null;
+  const status = getStatusOfCode(milestone, memory);
+  if (status === null || status === 'cancelled' || isVesselSailingOnInModel(milestone, memory)) return null;
   if (status === 'delivered') return isReturningUntil(milestone, lane) ? 'returned' : status;
   if (status !== 'arrived' && status !== 'available_for_pickup' && status !== 'out_for_delivery') return status;
   const destination = findDestination(memory);
@@ -220,7 +227,7 @@ export function findCountedStatus(
   if (status !== 'arrived' && isReturningSince(milestone, lane)) return 'in_transit';
   if (destination === null) {
     const isDemoted =
-      status === 'arrived' ? isDepartedAgain(milestone, lane, memory) : isRailDepartedAgain(milestone, lane);
+      status === 'arrived' ? hasLaterDeparture(milestone, lane, memory) : isRailDepartedAgain(milestone, lane);
     return isDemoted ? 'in_transit' : status;
   }
   const arrived = findArrivalAtDestination(lane, memory);
@@ -228,15 +235,15 @@ export function findCountedStatus(
   if (isElsewhere) return isAfterArrival ? status : elsewhere;
   if (hasKnownLocation(milestone, memory) || (status === 'out_for_delivery' && isAfterArrival)) return status;
   if (status === 'arrived') return hasNotMovedSinceArrival(milestone, lane, memory) ? status : 'in_transit';
-  return hasMovedSince(milestone.occurred_at, lane, memory) ? 'in_transit' : status;
+  return hasGoodsMovedSince(milestone.occurred_at, lane, memory) ? 'in_transit' : status;
 }
 
 /** Returns the highest rank among the milestones, and the first milestone with that rank. */
-export function findLaneStatus(lane: readonly ModelMilestone[], memory: ModelMemory): ModelStatus {
+export function findStatusOfLane(lane: readonly ModelMilestone[], memory: ModelMemory): ModelStatus {
   let highest: ModelStatus = { status: 'pending', by: null };
   for (const milestone of lane) {
     const status = findCountedStatus(milestone, lane, memory);
-    if (status !== null && getRank(status) > getRank(highest.status)) highest = { status, by: milestone };
+    if (status !== null && getStatusRank(status) > getStatusRank(highest.status)) highest = { status, by: milestone };
   }
   return highest;
 }
@@ -246,16 +253,16 @@ export function findLaneStatus(lane: readonly ModelMilestone[], memory: ModelMem
  * it is their highest, but at most `out_for_delivery`.
  */
 function findJourneyStatus(memory: ModelMemory): ModelStatus {
-  const lanes = listLanes(memory).map((number) => listLaneMilestones(number, memory));
-  const reached = lanes.map((lane) => findLaneStatus(lane, memory));
-  const ranks = reached.map(({ status }) => getRank(status));
+  const lanes = listContainersOfShipment(memory).map((number) => listLaneMilestones(number, memory));
+  const reached = lanes.map((lane) => findStatusOfLane(lane, memory));
+  const ranks = reached.map(({ status }) => getStatusRank(status));
   if (reached.every(isDelivered)) {
     const lowest = getStatus(Math.min(...ranks));
     // The container that reached the status last sets it for the shipment.
     const setters = reached.flatMap(({ status, by }) => (status === lowest && by !== null ? [by] : []));
     return { status: lowest, by: setters.toSorted(compareInListOrder).at(-1) ?? null };
   }
-  const rank = Math.min(Math.max(...ranks), getRank('out_for_delivery'));
+  const rank = Math.min(Math.max(...ranks), getStatusRank('out_for_delivery'));
   return { status: getStatus(rank), by: findFirstToReach(rank, lanes, memory) };
 }
 
@@ -267,7 +274,7 @@ function findFirstToReach(
 ): ModelMilestone | null {
   if (rank === 0) return null;
   const reaching = lanes.flatMap((lane) =>
-    lane.filter((milestone) => getRank(findCountedStatus(milestone, lane, memory) ?? 'pending') >= rank),
+    lane.filter((milestone) => getStatusRank(findCountedStatus(milestone, lane, memory) ?? 'pending') >= rank),
   );
   return reaching.toSorted(compareInListOrder)[0] ?? null;
 }

@@ -1,16 +1,16 @@
 import * as fc from 'fast-check';
 import type { MilestoneInput } from '../../src/index.ts';
-import { day } from '../scenario.ts';
-import { isDate } from './days.ts';
+import { createTimeInJanuary2026 } from '../scenario.ts';
+import { isDateText } from './days.ts';
 import {
   ARRIVAL_CODES,
   CUSTOMS_CODES,
   DEPARTURE_CODES,
-  END_CODES,
+  CODES_THAT_END_TRIP,
   ESTIMATED_CODES,
   LOCATION_SAMPLES,
   PICK_UP_CODES,
-  FREQUENT_CODES,
+  FREQUENT_MILESTONE_CODES,
   splitCodes,
 } from './vocabulary.ts';
 
@@ -29,8 +29,8 @@ const arbitraryListOf = <T>(values: readonly T[], maxLength: number) =>
   fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength, size: 'max' });
 export const themesArbitrary: fc.Arbitrary<JourneyTheme> = fc.record({
   actual: fc.oneof(
-    arbitraryListOf([...FREQUENT_CODES, ...CUSTOMS_CODES], 5),
-    ...[DEPARTURE_CODES, ARRIVAL_CODES, PICK_UP_CODES, END_CODES, CUSTOMS_CODES].map((family) =>
+    arbitraryListOf([...FREQUENT_MILESTONE_CODES, ...CUSTOMS_CODES], 5),
+    ...[DEPARTURE_CODES, ARRIVAL_CODES, PICK_UP_CODES, CODES_THAT_END_TRIP, CUSTOMS_CODES].map((family) =>
       arbitraryListOf([...family, ...DEPARTURE_CODES], 4),
     ),
   ),
@@ -42,7 +42,7 @@ export const themesArbitrary: fc.Arbitrary<JourneyTheme> = fc.record({
 });
 
 /** Replaces the values of a milestone with values of the theme. Absent fields stay absent. */
-export function applyTheme<T extends Partial<MilestoneInput>>(theme: JourneyTheme, milestone: T): T {
+export function applyThemeToMilestone<T extends Partial<MilestoneInput>>(theme: JourneyTheme, milestone: T): T {
   const { code, location, occurred_at, container_number } = milestone;
   const classifier = milestone.classifier !== undefined && theme.plans ? 'estimated' : milestone.classifier;
   const names = classifier === 'actual' || (classifier === undefined && !theme.plans) ? theme.actual : theme.estimated;
@@ -53,12 +53,12 @@ export function applyTheme<T extends Partial<MilestoneInput>>(theme: JourneyThem
     ...(container_number !== undefined && { container_number: theme.containers ? container_number : null }),
     ...(code !== undefined && { code: pick(names, splitCodes.indexOf(code)) }),
     ...(location !== undefined && { location: pick(theme.locations, LOCATION_SAMPLES.indexOf(location)) }),
-    ...(occurred_at !== undefined && { occurred_at: subtractDays(occurred_at, theme.days) }),
+    ...(occurred_at !== undefined && { occurred_at: subtractDaysFromTime(occurred_at, theme.days) }),
   };
 }
 
-function subtractDays(time: string, days: number): string {
+function subtractDaysFromTime(time: string, days: number): string {
   const date = new Date(time);
-  const moved = day(1 + (date.getUTCDate() % days), date.getUTCHours());
-  return isDate(time) ? moved.slice(0, 10) : moved;
+  const moved = createTimeInJanuary2026(1 + (date.getUTCDate() % days), date.getUTCHours());
+  return isDateText(time) ? moved.slice(0, 10) : moved;
 }

@@ -1,8 +1,8 @@
 import type { ShipmentException, Timestamp } from '@tracking/contracts';
 import * as fc from 'fast-check';
-import { checkRulesAt, checkExceptions, checkExplainedExceptions, requireState } from './invariants.ts';
-import { type TimedJourney, sortSteps, addHoursToTime, timedJourneysArbitrary } from './over-time.ts';
-import { type CheckPlan, unresolvedExceptions, walkOverTime } from './timed-walk.ts';
+import { checkRulesAt, checkExceptions, checkExplainedExceptions, requireScenarioState } from './invariants.ts';
+import { type TimedJourney, sortStepsByTime, addHoursToTime, timedJourneysArbitrary } from './over-time.ts';
+import { type CheckPlan, listUnresolvedExceptions, runJourneyOverTime } from './timed-walk.ts';
 
 const fractionArbitrary = fc.double({ min: 0.001, max: 1, noNaN: true });
 const checkPlanArbitrary: fc.Arbitrary<CheckPlan> = fc.oneof(
@@ -13,14 +13,14 @@ const checkPlanArbitrary: fc.Arbitrary<CheckPlan> = fc.oneof(
 const checkPlansArbitrary = fc.array(checkPlanArbitrary, { minLength: 1, maxLength: 6 });
 
 /**
- * Defines tests of properties of exceptions over time, each with many random journeys. `describeProperties` explains
+ * Defines tests of properties of exceptions over time, each with many random journeys. `testDomainProperties` explains
  * how to reproduce a failure.
  */
 export function describePropertiesOverTime(numRuns: number): void {
   it('the open exceptions depend only on the shipment, however and whenever it is checked', () => {
     fc.assert(
       fc.property(timedJourneysArbitrary, checkPlansArbitrary, (journey, plan) => {
-        walkOverTime(journey, plan, checkExceptions);
+        runJourneyOverTime(journey, plan, checkExceptions);
       }),
       { numRuns },
     );
@@ -28,14 +28,14 @@ export function describePropertiesOverTime(numRuns: number): void {
 
   it('exceptions do not depend on the times of checks, and open no later than the first check after they are due', () => {
     fc.assert(
-      fc.property(timedJourneysArbitrary.map(sortSteps), checkPlansArbitrary, (journey, plan) => {
-        const precise = walkToEnd(journey, ['due']);
-        const others = walkToEnd(journey, plan);
+      fc.property(timedJourneysArbitrary.map(sortStepsByTime), checkPlansArbitrary, (journey, plan) => {
+        const precise = runJourneyToEnd(journey, ['due']);
+        const others = runJourneyToEnd(journey, plan);
         const late = precise.open.map((exception) => ({
           ...exception,
           opened_at: others.moments.find((moment) => moment >= exception.opened_at),
         }));
-        expect(others.open.map(toComparable)).toEqual(late.map(toComparable));
+        expect(others.open.map(pickComparableExceptionFields)).toEqual(late.map(pickComparableExceptionFields));
       }),
       { numRuns },
     );
@@ -44,8 +44,8 @@ export function describePropertiesOverTime(numRuns: number): void {
   it('the next check is due exactly when the shipment next changes without a command', () => {
     fc.assert(
       fc.property(timedJourneysArbitrary, checkPlansArbitrary, fractionArbitrary, (journey, plan, share) => {
-        walkOverTime(journey, plan, (scenario, now) => {
-          const next = requireState(scenario).nextCheckAt;
+        runJourneyOverTime(journey, plan, (scenario, now) => {
+          const next = requireScenarioState(scenario).nextCheckAt;
           const idle = listTimesBefore(next, now, share);
           expect(idle.flatMap((moment) => checkRulesAt(moment, scenario))).toEqual([]);
           if (next === null) return;
@@ -60,7 +60,7 @@ export function describePropertiesOverTime(numRuns: number): void {
   it('the explanation contains open exceptions, and the times at which further exceptions open if nothing else happens', () => {
     fc.assert(
       fc.property(timedJourneysArbitrary, checkPlansArbitrary, (journey, plan) => {
-        walkOverTime(journey, plan, checkExplainedExceptions);
+        runJourneyOverTime(journey, plan, checkExplainedExceptions);
       }),
       { numRuns },
     );
@@ -68,14 +68,14 @@ export function describePropertiesOverTime(numRuns: number): void {
 }
 
 /** Returns the exceptions after a journey, and all times at which exceptions were decided. */
-function walkToEnd(journey: TimedJourney, plan: readonly CheckPlan[]) {
+function runJourneyToEnd(journey: TimedJourney, plan: readonly CheckPlan[]) {
   const moments: Timestamp[] = [];
-  const scenario = walkOverTime(journey, plan, (_scenario, now) => moments.push(now));
-  return { open: unresolvedExceptions(scenario), moments };
+  const scenario = runJourneyOverTime(journey, plan, (_scenario, now) => moments.push(now));
+  return { open: listUnresolvedExceptions(scenario), moments };
 }
 
 /** Returns the fields by which exceptions are compared. Ids are omitted, because they depend on commands. */
-function toComparable({
+function pickComparableExceptionFields({
   type,
   container_number,
   severity,

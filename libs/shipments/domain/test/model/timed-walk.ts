@@ -4,7 +4,7 @@ import { Scenario } from '../scenario.ts';
 import type { Step } from './journeys.ts';
 import { ReferenceShipmentModel } from './model.ts';
 import { type PersonStep, type DocumentStep, type TimedJourney, type TimedStep, addHoursToTime } from './over-time.ts';
-import { catchRefusalCode, executeStep } from './walk.ts';
+import { captureRefusalCode, executeStepWithModel } from './walk.ts';
 
 /** Plan of checks between two steps: before and at each due time, at the end, at fractions of the time, or never. */
 export type CheckPlan = 'due' | 'last' | 'never' | readonly number[];
@@ -13,12 +13,12 @@ export type CheckPlan = 'due' | 'last' | 'never' | readonly number[];
 type Visitor = (scenario: Scenario, now: Timestamp) => void;
 
 /** Executes a journey and a final check. Between the steps, it checks by one plan after another. */
-export function walkOverTime(journey: TimedJourney, plans: readonly CheckPlan[], look: Visitor): Scenario {
+export function runJourneyOverTime(journey: TimedJourney, plans: readonly CheckPlan[], look: Visitor): Scenario {
   const walk = new TimedWalk(journey, look);
-  walk.executeStep({ kind: 'upsert', fields: journey.fields });
+  walk.executeTimedStep({ kind: 'upsert', fields: journey.fields });
   for (const [index, { after, step }] of journey.steps.entries()) {
     walk.waitHours(after, plans[index % plans.length] ?? 'never');
-    walk.executeStep(step);
+    walk.executeTimedStep(step);
   }
   walk.waitHours(journey.then, plans.at(-1) ?? 'never');
   walk.checkRules();
@@ -36,7 +36,7 @@ export function getExceptionKey({ type, container_number }: ExceptionSubject): s
 }
 
 /** Returns the unresolved exceptions, sorted by type and container. */
-export function unresolvedExceptions({ state }: Scenario): readonly ShipmentException[] {
+export function listUnresolvedExceptions({ state }: Scenario): readonly ShipmentException[] {
   return (state?.exceptions ?? [])
     .filter(({ status }) => status !== 'resolved')
     .toSorted((a, b) => (getExceptionKey(a) < getExceptionKey(b) ? -1 : 1));
@@ -72,7 +72,7 @@ class TimedWalk {
     const until = addHoursToTime(this.now, hours);
     if (plan === 'due') this.checkWhenDue(until);
     else
-      for (const moment of listTimesOfPlan(plan, Date.parse(this.now), Date.parse(until)))
+      for (const moment of listCheckTimesOfPlan(plan, Date.parse(this.now), Date.parse(until)))
         this.checkInvariantsAt(moment);
     this.now = until;
   }
@@ -82,7 +82,7 @@ class TimedWalk {
     this.notifyVisitor();
   }
 
-  executeStep(step: TimedStep): void {
+  executeTimedStep(step: TimedStep): void {
     const { scenario, model, now } = this;
     scenario.atTime(now);
     if (step.kind === 'settings') {
@@ -94,7 +94,7 @@ class TimedWalk {
     const revision = scenario.events.length;
     if (step.kind === 'document') this.takeDocument(step);
     else if (isPersonStep(step)) this.executePersonStep(step);
-    else executeStep(moveIntoPast(step, now), scenario, model, this.posted);
+    else executeStepWithModel(moveActualMilestonesIntoPast(step, now), scenario, model, this.posted);
     // A command that stores nothing decides no exceptions. The next check decides them.
     if (scenario.events.length > revision) this.notifyVisitor();
   }
@@ -134,7 +134,7 @@ class TimedWalk {
     const documents = scenario.state?.documents ?? [];
     const known = documents[which % Math.max(1, documents.length)]?.document;
     // The command may be refused. A refusal does not change the shipment.
-    catchRefusalCode(() => {
+    captureRefusalCode(() => {
       const replaces_document_id = isInItsPlace ? (known?.id ?? null) : null;
       if (act === 'add') scenario.addDocument({ type, replaces_document_id });
       else if (act === 'request') scenario.requestUpload({ type, replaces_document_id });
@@ -152,7 +152,7 @@ class TimedWalk {
     }
     // People see exceptions that are due, because the clock checks within seconds.
     this.checkRules();
-    const open = unresolvedExceptions(scenario);
+    const open = listUnresolvedExceptions(scenario);
     const exception = open[step.which % Math.max(1, open.length)];
     if (exception === undefined) return;
     if (step.kind === 'acknowledge') scenario.acknowledgeException(exception);
@@ -162,13 +162,13 @@ class TimedWalk {
 
 const isPersonStep = (step: TimedStep): step is PersonStep => ['open', 'acknowledge', 'resolve'].includes(step.kind);
 
-function listTimesOfPlan(plan: Exclude<CheckPlan, 'due'>, from: number, until: number): readonly number[] {
+function listCheckTimesOfPlan(plan: Exclude<CheckPlan, 'due'>, from: number, until: number): readonly number[] {
   if (plan === 'never') return [];
   return plan === 'last' ? [until] : plan.map((part) => Math.round(from + part * (until - from)));
 }
 
 /** Moves actual milestones of the step into the past. */
-function moveIntoPast(step: Step, now: Timestamp): Step {
+function moveActualMilestonesIntoPast(step: Step, now: Timestamp): Step {
   const past = <T extends { readonly occurred_at?: Timestamp }>(content: T): T =>
     content.occurred_at !== undefined && content.occurred_at > now ? { ...content, occurred_at: now } : content;
   if (step.kind === 'post' && step.milestone.classifier === 'actual') {

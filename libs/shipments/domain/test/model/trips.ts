@@ -10,7 +10,7 @@ import {
   listMilestonesOfContainer,
 } from './memory.ts';
 import { scenarioPlaces } from '../scenario.ts';
-import { instantAt, findStartAtPlace } from './days.ts';
+import { convertToUtcAtPlace, findStartAtPlace } from './days.ts';
 import { isLaterReport } from './reports.ts';
 
 /** Random shipments are created after all dates of their milestones. */
@@ -22,20 +22,20 @@ const LOADING_CODES = ['loaded_on_vessel', 'transshipment_loaded'];
 const LEG_ARRIVAL_CODES = ['transshipment_arrived', 'transshipment_discharged', 'rail_arrived'];
 
 /** Returns the containers of the shipment, or null for a shipment without containers. */
-export function listLanes({ fields: { container_numbers } }: ModelMemory): readonly (string | null)[] {
+export function listContainersOfShipment({ fields: { container_numbers } }: ModelMemory): readonly (string | null)[] {
   return container_numbers.length === 0 ? [null] : container_numbers;
 }
 
 /** Returns the actual milestones that report what happened to the goods of any container, in the order of the list. */
 export function listGoodsMilestones(memory: ModelMemory): readonly ModelMilestone[] {
-  const counting = new Set(listLanes(memory).flatMap((number) => listLaneMilestones(number, memory)));
+  const counting = new Set(listContainersOfShipment(memory).flatMap((number) => listLaneMilestones(number, memory)));
   return listActualMilestones(memory).filter((milestone) => counting.has(milestone));
 }
 
 /** Returns the actual milestones that report what happened to the goods of a container. */
 export function listLaneMilestones(number: string | null, memory: ModelMemory): readonly ModelMilestone[] {
   const inTime = listTimelyMilestones(number, memory);
-  const last = inTime.filter((milestone) => !isReplacedReport(milestone, memory));
+  const last = inTime.filter((milestone) => !isReplacedByLaterReport(milestone, memory));
   return last.filter((milestone) => !isAfterDischarge(milestone, last));
 }
 
@@ -43,7 +43,7 @@ export function listLaneMilestones(number: string | null, memory: ModelMemory): 
 function listTimelyMilestones(number: string | null, memory: ModelMemory): readonly ModelMilestone[] {
   const all = listMilestonesOfContainer(listActualMilestones(memory), number);
   const own = all.filter(({ container_number }) => container_number !== null);
-  const others = otherTrips(own, all, memory);
+  const others = listMilestonesOfOtherTrips(own, all, memory);
   const ofTrip = all.filter((milestone) => !others.includes(milestone));
   return ofTrip.filter((milestone) => !isLateRepetition(milestone, ofTrip, memory));
 }
@@ -60,12 +60,14 @@ const ARRIVAL_OF_VISIT_CODES = [
  * Returns true if a feed reported the same event of the same visit again later. A visit ends with a departure from the
  * place, or from any place if the place is not known. For departures, it ends with an arrival.
  */
-export function isReplacedReport(milestone: ModelMilestone, memory: ModelMemory): boolean {
+export function isReplacedByLaterReport(milestone: ModelMilestone, memory: ModelMemory): boolean {
   const canRepeat = ({ external_id, source, code }: ModelMilestone) =>
     external_id === null && source !== 'manual' && findMilestoneCode(code)?.once_per_visit === true;
   if (milestone.classifier !== 'actual' || milestone.retracted || !canRepeat(milestone)) return false;
   const { code, container_number, location, source } = milestone;
-  const counting = [...new Set(listLanes(memory).flatMap((number) => listTimelyMilestones(number, memory)))];
+  const counting = [
+    ...new Set(listContainersOfShipment(memory).flatMap((number) => listTimelyMilestones(number, memory))),
+  ];
   if (!counting.includes(milestone)) return false;
   const limits = counting.filter(
     (other) =>
@@ -152,7 +154,7 @@ interface ModelTrip {
 }
 
 /** Returns the milestones of a container that belong to other trips, or to a container that was never used. */
-function otherTrips(
+function listMilestonesOfOtherTrips(
   own: readonly ModelMilestone[],
   all: readonly ModelMilestone[],
   memory: ModelMemory,
@@ -180,7 +182,8 @@ function otherTrips(
   }
   const etd = memory.etd.value ?? memory.legs.value[0]?.etd ?? null;
   const port = memory.etd.value === null ? (memory.legs.value[0]?.origin_port ?? null) : findOrigin(memory);
-  const [time, timeEnd] = etd === null ? [CREATED_AT, CREATED_AT] : [findStartAtPlace(etd, port), instantAt(etd, port)];
+  const [time, timeEnd] =
+    etd === null ? [CREATED_AT, CREATED_AT] : [findStartAtPlace(etd, port), convertToUtcAtPlace(etd, port)];
   const candidates = trips.filter(({ ended, loaded, milestones }) => {
     const isOver = ended !== null && ended < time;
     return loaded && (!isOver || (etd === null && belongsToRoute([...milestones, ...unnamedBetween('', '~')], memory)));

@@ -18,8 +18,20 @@ export const ARRIVAL_CODES = [
   'discharged',
 ];
 export const PICK_UP_CODES = ['available_for_pickup', 'unavailable_for_pickup', 'gated_out', 'out_for_delivery'];
-export const END_CODES = ['delivered', 'cargo_stripped', 'empty_returned', 'booking_confirmed', 'booking_cancelled'];
-export const FREQUENT_CODES = [...DEPARTURE_CODES, ...ARRIVAL_CODES, ...PICK_UP_CODES, ...END_CODES, 'customs_hold'];
+export const CODES_THAT_END_TRIP = [
+  'delivered',
+  'cargo_stripped',
+  'empty_returned',
+  'booking_confirmed',
+  'booking_cancelled',
+];
+export const FREQUENT_MILESTONE_CODES = [
+  ...DEPARTURE_CODES,
+  ...ARRIVAL_CODES,
+  ...PICK_UP_CODES,
+  ...CODES_THAT_END_TRIP,
+  'customs_hold',
+];
 export const CUSTOMS_CODES = [
   'customs_hold',
   'customs_inspection',

@@ -7,7 +7,7 @@ import type { Expected } from './milestones.ts';
 import { ReferenceShipmentModel } from './model.ts';
 
 /** Executes the journey with the domain and the model. Calls `look` after each step, including the first. */
-export function walkJourney(
+export function runJourneyWithModel(
   journey: Journey,
   look: (scenario: Scenario, model: ReferenceShipmentModel) => void,
 ): Scenario {
@@ -18,13 +18,13 @@ export function walkJourney(
   look(scenario, model);
   const posted: MilestoneInput[] = [];
   for (const step of journey.steps) {
-    executeStep(step, scenario, model, posted);
+    executeStepWithModel(step, scenario, model, posted);
     look(scenario, model);
   }
   return scenario;
 }
 
-export function executeStep(
+export function executeStepWithModel(
   step: Step,
   scenario: Scenario,
   model: ReferenceShipmentModel,
@@ -40,13 +40,13 @@ export function executeStep(
       model.patchShipment(step.patch);
       return;
     case 'patch_container': {
-      const code = catchRefusalCode(() => scenario.patchContainer(step.number, step.patch));
+      const code = captureRefusalCode(() => scenario.patchContainer(step.number, step.patch));
       expect(code).toBe(model.patchContainer(step.number, step.patch));
       return;
     }
     case 'cancel':
     case 'reopen': {
-      const code = catchRefusalCode(() => scenario[`${step.kind}Shipment`]());
+      const code = captureRefusalCode(() => scenario[`${step.kind}Shipment`]());
       expect(code).toBe(step.kind === 'cancel' ? model.cancelShipment() : model.reopenShipment());
       return;
     }
@@ -57,19 +57,19 @@ export function executeStep(
       return;
     }
     case 'repeat': {
-      const milestone = pickElement(posted, step.which);
+      const milestone = pickElementByNumber(posted, step.which);
       if (milestone !== undefined) postMilestone({ ...milestone, ...step.but }, scenario, model);
       return;
     }
     case 'correct': {
-      const milestone = pickElement(readTimeline(scenario), step.which);
+      const milestone = pickElementByNumber(readTimeline(scenario), step.which);
       if (milestone === undefined) return;
-      const code = catchRefusalCode(() => scenario.correctMilestone(milestone, step.patch));
+      const code = captureRefusalCode(() => scenario.correctMilestone(milestone, step.patch));
       expect(code).toBe(model.correctMilestone(milestone.id, step.patch));
       return;
     }
     case 'retract': {
-      const milestone = pickElement(readTimeline(scenario), step.which);
+      const milestone = pickElementByNumber(readTimeline(scenario), step.which);
       if (milestone === undefined) return;
       scenario.retractMilestone(milestone);
       model.retractMilestone(milestone.id);
@@ -80,7 +80,7 @@ export function executeStep(
 function postMilestone(input: MilestoneInput, scenario: Scenario, model: ReferenceShipmentModel): void {
   const known = new Set(readTimeline(scenario).map(({ id }) => id));
   let answer: ReturnType<Scenario['postMilestone']> | undefined;
-  const code = catchRefusalCode(() => (answer = scenario.postMilestone(input.code, input.occurred_at, input)));
+  const code = captureRefusalCode(() => (answer = scenario.postMilestone(input.code, input.occurred_at, input)));
   model.postMilestone(input, answer?.milestone.recorded_at ?? '', (expected) => {
     expect(answer?.outcome ?? 'refused').toBe(expected.outcome);
     const overridden = answer?.warnings.some((warning) => warning.code === 'overridden_by_user') ?? false;
@@ -102,12 +102,12 @@ function readTimeline({ state }: Scenario): readonly Milestone[] {
   return state?.timeline.map(({ milestone }) => milestone) ?? [];
 }
 
-function pickElement<T>(list: readonly T[], which: number): T | undefined {
+function pickElementByNumber<T>(list: readonly T[], which: number): T | undefined {
   return list[which % Math.max(1, list.length)];
 }
 
 /** Returns the error code if the command is refused; undefined if it is not. */
-export function catchRefusalCode(act: () => unknown): string | undefined {
+export function captureRefusalCode(act: () => unknown): string | undefined {
   try {
     act();
     return undefined;
@@ -127,7 +127,7 @@ export function recordArrivals(fields: Journey['fields'], arrivals: Arrivals['in
     if (kind === 'retract' && known !== undefined) scenario.retractMilestone(known);
     // A milestone that names a container which is not on the shipment is refused.
     if (kind === 'post') {
-      catchRefusalCode(() =>
+      captureRefusalCode(() =>
         posted.set(milestone, scenario.postMilestone(milestone.code, milestone.occurred_at, milestone).milestone),
       );
     }
@@ -139,8 +139,8 @@ export function recordArrivals(fields: Journey['fields'], arrivals: Arrivals['in
  * Returns the data that must not depend on the order of arrival: all but ids, which depend on it, and effects of
  * estimates and plans.
  */
-export function orderIndependentOutcome(scenario: Scenario) {
-  const { status, atd, ata, status_milestone_id, last_milestone, legs, containers } = toModelForm(scenario);
+export function getOrderIndependentOutcome(scenario: Scenario) {
+  const { status, atd, ata, status_milestone_id, last_milestone, legs, containers } = convertStateToModelForm(scenario);
   const timeOf = (id: string | null | undefined) =>
     readTimeline(scenario).find((milestone) => milestone.id === id)?.occurred_at;
   return {
@@ -155,7 +155,7 @@ export function orderIndependentOutcome(scenario: Scenario) {
       status_milestone_id: timeOf(container.status_milestone_id),
       last_milestone: timeOf(container.last_milestone?.id),
     })),
-    open: openByMilestones(scenario),
+    open: listExceptionsOpenedByMilestones(scenario),
   };
 }
 
@@ -171,7 +171,7 @@ const TIME_DEPENDENT_TYPES: readonly string[] = [
 ];
 
 /** Returns type and container of the open exceptions that only milestones and fields decide. */
-function openByMilestones({ state }: Scenario): readonly string[] {
+function listExceptionsOpenedByMilestones({ state }: Scenario): readonly string[] {
   const open = (state?.exceptions ?? []).filter(
     ({ status, type }) => status !== 'resolved' && !TIME_DEPENDENT_TYPES.includes(type),
   );
@@ -179,13 +179,13 @@ function openByMilestones({ state }: Scenario): readonly string[] {
 }
 
 /** Returns the domain's answer in the form of the model's. */
-export function toModelForm({ state }: Scenario) {
+export function convertStateToModelForm({ state }: Scenario) {
   if (state === undefined) throw new Error('there is no shipment');
   const { record, timeline } = state;
   const { status, status_milestone_id, etd, eta, original_eta, atd, ata, legs, last_milestone } = record;
   const { etd_precision, eta_precision, original_eta_precision } = record;
   return {
-    fields: pickComparedFields(record),
+    fields: pickComparedShipmentFields(record),
     status,
     status_milestone_id,
     etd,
@@ -212,7 +212,7 @@ export function toModelForm({ state }: Scenario) {
   };
 }
 
-function pickComparedFields(record: ShipmentRecord) {
+function pickComparedShipmentFields(record: ShipmentRecord) {
   const { external_id, mode, load_type, house_bill, master_bill, booking_number, container_numbers } = record;
   const { carrier_scac, origin_port, destination_port, shipper, consignee, references, metadata, incoterm } = record;
   return {

@@ -8,8 +8,8 @@ import {
   createNotFoundError,
   ReadYourWrites,
   RequestError,
-  getScope,
-  text,
+  getRequestScope,
+  checkText,
 } from '@tracking/http';
 import { INACTIVE_STATUSES, TERMINAL_STATUSES } from '@tracking/read-models';
 import type { ReadModelName, ShipmentOfContainer, ShipmentReferences } from '@tracking/read-models';
@@ -21,7 +21,7 @@ import type { ShipmentsHttpDependencies } from '../dependencies.ts';
 import { readMilestone } from '../milestones/milestone.pipes.ts';
 import type { ParsedMilestone } from '../milestones/milestone.pipes.ts';
 import { readShipmentId } from '../shipments/shipment-reader.ts';
-import { processInGroups } from './bulk-request.ts';
+import { processItemsByGroup } from './bulk-request.ts';
 
 /** Fields of an item that identify its shipment: the id, or one normalized reference. */
 interface ShipmentReference {
@@ -52,17 +52,19 @@ export function readBulkMilestone(
   sent: { readonly at: Timestamp; readonly strict: boolean },
   places: Places,
 ): ParsedBulkMilestone {
-  const found = isJsonObject(item) ? findReference(item) : { faults: [] };
+  const found = isJsonObject(item) ? findReferenceOfBulkItem(item) : { faults: [] };
   if ('field' in found && found.field === 'shipment_id') readShipmentId(found.value);
   const faults = 'field' in found ? [] : found.faults;
-  const body = isJsonObject(item) ? toSingleBody(item) : item;
-  const { milestone, occurred_at, warnings } = renameItemFaults(faults, () => readMilestone({ ...sent, body }, places));
+  const body = isJsonObject(item) ? convertItemToMilestoneBody(item) : item;
+  const { milestone, occurred_at, warnings } = reportErrorsUnderItemFields(faults, () =>
+    readMilestone({ ...sent, body }, places),
+  );
   if (!('field' in found)) throw createInvalidRequestError(faults);
   return { reference: found, milestone, occurred_at, warnings };
 }
 
 /** Returns the single reference of an item, normalized, or the errors of its fields. */
-function findReference(
+function findReferenceOfBulkItem(
   item: Readonly<Record<string, unknown>>,
 ): ShipmentReference | { readonly faults: readonly FieldError[] } {
   const isGiven = (name: string) => item[name] !== undefined && item[name] !== null;
@@ -81,14 +83,14 @@ function findReference(
     };
   }
   const value = item[name];
-  const faults = text(value, name);
+  const faults = checkText(value, name);
   // An invalid container number is reported as a field of the milestone.
   if (faults.length > 0) return { faults: name === 'container_number' ? [] : faults };
   return { field: name, value: name === 'container_number' ? normaliseCode(String(value)) : String(value) };
 }
 
 /** Converts an item to the body of the request for a single milestone. */
-function toSingleBody(item: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function convertItemToMilestoneBody(item: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { [MILESTONE_EXTERNAL_ID_FIELD]: external_id, ...others } = item;
   const own = Object.entries(others).filter(
     ([name]) => !(SHIPMENT_REFERENCE_FIELDS as readonly string[]).includes(name),
@@ -97,7 +99,7 @@ function toSingleBody(item: Readonly<Record<string, unknown>>): Readonly<Record<
 }
 
 /** Reports errors of the reference and of the milestone together, under the field names of the item. */
-function renameItemFaults(faults: readonly FieldError[], read: () => ParsedMilestone): ParsedMilestone {
+function reportErrorsUnderItemFields(faults: readonly FieldError[], read: () => ParsedMilestone): ParsedMilestone {
   try {
     return read();
   } catch (error) {
@@ -146,7 +148,7 @@ export class ShipmentFinder {
     }
     if (values.size > 0) await this.readYourWrites.waitForReadModel('shipments', request);
     const { shipments } = this.readModels.queries;
-    const scope = getScope(request);
+    const scope = getRequestScope(request);
     const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
     let containers: ReadonlyMap<string, readonly ShipmentOfContainer[]> = new Map();
     for (const [field, ofField] of values) {
@@ -161,8 +163,8 @@ export class ShipmentFinder {
       return candidates;
     };
     const isByContainer = ({ reference }: ParsedBulkMilestone) => reference.field === 'container_number';
-    const groups = joinCandidates(containers.values());
-    const mayFinish = items.some(({ milestone }) => isEndOfShipment(milestone));
+    const groups = createKeysOfCandidateShipments(containers.values());
+    const mayFinish = items.some(({ milestone }) => canFinishShipment(milestone));
     return {
       check: (item) => void (isByContainer(item) ? candidatesOf(item) : single(item.reference)),
       groupOf: (item) => {
@@ -187,7 +189,7 @@ export class ShipmentFinder {
   ): Promise<string> {
     // The note is of no use for the match.
     const request = { ...scope, milestone: { ...item.milestone, note: null } };
-    const matches = await processInGroups(
+    const matches = await processItemsByGroup(
       candidates,
       () => undefined,
       async ({ id }) => {
@@ -202,7 +204,7 @@ export class ShipmentFinder {
 }
 
 /** Returns a key for the id of each shipment. Shipments that are candidates for the same container have the same key. */
-function joinCandidates(all: Iterable<readonly ShipmentOfContainer[]>): ReadonlyMap<string, string> {
+function createKeysOfCandidateShipments(all: Iterable<readonly ShipmentOfContainer[]>): ReadonlyMap<string, string> {
   const groups = new Map<string, string>();
   for (const candidates of all) {
     const ids = candidates.map(({ id }) => id);
@@ -215,7 +217,7 @@ function joinCandidates(all: Iterable<readonly ShipmentOfContainer[]>): Readonly
 }
 
 /** Returns true if the milestone can finish its shipment, so that later milestones belong to another one. */
-function isEndOfShipment({ code }: MilestoneInput): boolean {
+function canFinishShipment({ code }: MilestoneInput): boolean {
   const status = findMilestoneCode(code)?.status ?? null;
   return status !== null && INACTIVE_STATUSES.includes(status);
 }

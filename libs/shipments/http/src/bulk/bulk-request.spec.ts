@@ -1,7 +1,7 @@
 import type { Warning } from '@tracking/contracts';
 import { Busy, Unavailable } from '@tracking/ports';
 import type { CommandContext } from '@tracking/shipments';
-import { BulkRequest, processInGroups } from './bulk-request.ts';
+import { BulkRequest, processItemsByGroup } from './bulk-request.ts';
 
 const COMMAND: CommandContext = {
   id: '018f0000-0000-7000-8000-000000000000',
@@ -57,10 +57,10 @@ const items = (count: number, groupOf: (n: number) => string | undefined): Work[
     return { n, ...(group !== undefined && { group }) };
   });
 
-describe('processInGroups', () => {
+describe('processItemsByGroup', () => {
   it('returns the results in the order of the items, whichever ends first', async () => {
     const ends = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
-    const carrying = processInGroups(
+    const carrying = processItemsByGroup(
       items(5, () => undefined),
       () => undefined,
       async ({ n }) => {
@@ -75,7 +75,7 @@ describe('processInGroups', () => {
   it('keeps the order of a group, and runs groups concurrently', async () => {
     const begun: number[] = [];
     const held = Promise.withResolvers<void>();
-    const carrying = processInGroups(
+    const carrying = processItemsByGroup(
       items(6, (n) => (n % 2 === 0 ? 'even' : undefined)),
       ({ group }) => group,
       async ({ n }) => {
@@ -92,7 +92,7 @@ describe('processInGroups', () => {
 
   it('runs a limited number at a time', async () => {
     let [underWay, most] = [0, 0];
-    await processInGroups(
+    await processItemsByGroup(
       items(500, () => undefined),
       () => undefined,
       async () => {

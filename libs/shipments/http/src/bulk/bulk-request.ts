@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '@tracking/contracts';
 import type { ErrorBody, Warning } from '@tracking/contracts';
-import { isLargerThan, DEFAULT_JSON_BODY_BYTES, BYTES_PER_MIB, formatSize } from '@tracking/http';
-import { type Position, isKnownWithoutEffect } from '@tracking/ports';
-import { createItemCommandId } from '@tracking/shipments';
+import { isLargerAsJsonThan, DEFAULT_JSON_BODY_BYTES, BYTES_PER_MIB, formatSize } from '@tracking/http';
+import { type Position, isErrorWithoutEffect } from '@tracking/ports';
+import { createCommandIdOfBulkItem } from '@tracking/shipments';
 import type { CommandContext } from '@tracking/shipments';
 
 /** Number of characters of a response above which no further item is processed. */
@@ -11,7 +11,7 @@ const MAX_RESPONSE_CHARS = 32 * BYTES_PER_MIB;
 /** Maximum number of items of one request that are processed at the same time, so that other requests can proceed. */
 const MAX_CONCURRENT_ITEMS = 32;
 /** Milliseconds for which items may occupy the thread before it is yielded to other work. */
-const MAX_SLICE_MS = 5;
+const MAX_BULK_SLICE_MS = 5;
 
 /** The result of a processed item. */
 interface ProcessedItem<R extends object> {
@@ -64,7 +64,7 @@ export class BulkRequest<T, R extends object> {
     const slices = new ThreadTimeSlices();
     for (const item of this.items) {
       await slices.waitForNextSlice();
-      recordItemError(item, () => {
+      recordErrorInBulkItem(item, () => {
         const input = this.inputs[item.index];
         // If the whole body is smaller than the limit of one item, no item can be too large.
         if (bytes > DEFAULT_JSON_BODY_BYTES) refuseTooLargeItem(input);
@@ -76,7 +76,7 @@ export class BulkRequest<T, R extends object> {
 
   /** Checks each item that was read. If the function throws, the item is not processed. */
   checkItems(check: (input: T) => void): void {
-    for (const item of this.valid) recordItemError(item, () => item.input !== undefined && check(item.input));
+    for (const item of this.valid) recordErrorInBulkItem(item, () => item.input !== undefined && check(item.input));
   }
 
   /**
@@ -89,14 +89,14 @@ export class BulkRequest<T, R extends object> {
     work: (input: T, command: CommandContext) => Promise<ProcessedItem<R>>,
   ): Promise<void> {
     const group = ({ input }: BulkItem<T, R>) => (input === undefined ? undefined : groupOf(input));
-    await processInGroups(this.valid, group, async (item) => {
+    await processItemsByGroup(this.valid, group, async (item) => {
       const { index, input } = item;
       if (input === undefined) return;
       try {
         this.refuseIfResponseIsFull();
         const { resource, ...done } = await work(input, {
           ...this.command,
-          id: createItemCommandId(this.command.id, index),
+          id: createCommandIdOfBulkItem(this.command.id, index),
         });
         const text = JSON.stringify(resource);
         this.characters += text.length + JSON.stringify(done.warnings).length;
@@ -127,7 +127,7 @@ export class BulkRequest<T, R extends object> {
   } {
     for (const item of this.items) if (item.error !== undefined) item.refusal = describe(item.error);
     const failed = this.items.filter(({ refusal }) => refusal !== undefined && refusal.status >= 500);
-    const { error } = failed.find((item) => !isKnownWithoutEffect(item.error)) ?? failed[0] ?? {};
+    const { error } = failed.find((item) => !isErrorWithoutEffect(item.error)) ?? failed[0] ?? {};
     return { isOfAll: failed.length === this.items.length, isOfSome: failed.length > 0, error };
   }
 
@@ -138,7 +138,7 @@ export class BulkRequest<T, R extends object> {
   /** Returns the response as JSON. Call it after `describeFailure`, which describes the refusals. */
   async formatResponse(ignored: readonly Warning[]): Promise<string> {
     const ungrouped = () => undefined;
-    await processInGroups(this.items, ungrouped, async (item) => {
+    await processItemsByGroup(this.items, ungrouped, async (item) => {
       const { done } = item;
       if (done?.lateWarnings) item.done = { ...done, warnings: [...done.warnings, ...(await done.lateWarnings())] };
     });
@@ -175,11 +175,11 @@ export class BulkRequest<T, R extends object> {
 
 /** Refuses an item that would be too large as a single request. @throws DomainError `body_too_large` */
 function refuseTooLargeItem(item: unknown): void {
-  if (!isLargerThan(DEFAULT_JSON_BODY_BYTES, item)) return;
+  if (!isLargerAsJsonThan(DEFAULT_JSON_BODY_BYTES, item)) return;
   throw new DomainError('body_too_large', `The item is larger than ${formatSize(DEFAULT_JSON_BODY_BYTES)}.`);
 }
 
-function recordItemError(item: { error?: unknown }, act: () => unknown): void {
+function recordErrorInBulkItem(item: { error?: unknown }, act: () => unknown): void {
   try {
     act();
   } catch (error) {
@@ -193,7 +193,7 @@ function recordItemError(item: { error?: unknown }, act: () => unknown): void {
  * @param groupOf returns the group of an item; if undefined, the item is a group of its own
  * @returns the results in the order of the items
  */
-export async function processInGroups<T, R>(
+export async function processItemsByGroup<T, R>(
   items: readonly T[],
   groupOf: (item: T) => string | undefined,
   work: (item: T, index: number) => Promise<R>,
@@ -225,7 +225,7 @@ class ThreadTimeSlices {
   private since = performance.now();
 
   async waitForNextSlice(): Promise<void> {
-    if (performance.now() - this.since < MAX_SLICE_MS) return;
+    if (performance.now() - this.since < MAX_BULK_SLICE_MS) return;
     await nextTurn();
     this.since = performance.now();
   }

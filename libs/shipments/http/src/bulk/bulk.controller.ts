@@ -5,11 +5,11 @@ import {
   BodyPipe,
   CurrentCommand,
   ErrorFilter,
-  Operation,
+  PublicRoute,
   requirePrincipal,
   ReadYourWrites,
   requirePermission,
-  SentBody,
+  RequestBody,
 } from '@tracking/http';
 import type { ReadModelName } from '@tracking/read-models';
 import type { ReadBody } from '@tracking/http';
@@ -47,7 +47,7 @@ export class BulkController {
   @Post('shipments/bulk')
   @HttpCode(200)
   @ApiTags('Shipments')
-  @Operation('upsertShipments', {
+  @PublicRoute('upsertShipments', {
     summary: 'Create or update up to 500 shipments',
     description: NOT_ATOMIC_DESCRIPTION,
     body: BulkShipmentsDto,
@@ -55,7 +55,7 @@ export class BulkController {
   })
   @ApiResponse({ status: 200, description: 'One result for each item.', type: BulkShipmentsWrittenResource })
   async upsertShipments(
-    @SentBody(new BodyPipe(BulkShipmentsDto, BulkShipmentsWrittenResource)) sent: ReadBody<BulkShipmentsDto>,
+    @RequestBody(new BodyPipe(BulkShipmentsDto, BulkShipmentsWrittenResource)) sent: ReadBody<BulkShipmentsDto>,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -80,7 +80,7 @@ export class BulkController {
   @Post('milestones/bulk')
   @HttpCode(200)
   @ApiTags('Milestones')
-  @Operation('recordMilestones', {
+  @PublicRoute('recordMilestones', {
     summary: 'Record up to 500 milestones of any shipments',
     description: NOT_ATOMIC_DESCRIPTION,
     body: BulkMilestonesDto,
@@ -89,7 +89,7 @@ export class BulkController {
   })
   @ApiResponse({ status: 200, description: 'One result for each item.', type: BulkMilestonesWrittenResource })
   async recordMilestones(
-    @SentBody(new BodyPipe(BulkMilestonesDto, BulkMilestonesWrittenResource)) sent: ReadBody<BulkMilestonesDto>,
+    @RequestBody(new BodyPipe(BulkMilestonesDto, BulkMilestonesWrittenResource)) sent: ReadBody<BulkMilestonesDto>,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {

@@ -6,7 +6,7 @@ import {
   CheckedField,
   createJsonBodyRule,
   BYTES_PER_MIB,
-  Text,
+  TextField,
   WithWarnings,
 } from '@tracking/http';
 import type { DtoClass, FieldCheck, RouteBody } from '@tracking/http';
@@ -22,7 +22,7 @@ export const BULK_BODY: RouteBody = createJsonBodyRule(10 * BYTES_PER_MIB);
  * Declares the items of a bulk request. Each item is read separately, and its errors are in its own response. The
  * schema therefore refers to the class of an item by name, which `@ApiExtraModels` adds to the document.
  */
-const Items = (dto: DtoClass, description: string): PropertyDecorator =>
+const BulkItemsField = (dto: DtoClass, description: string): PropertyDecorator =>
   CheckedField(
     checkBulkItems,
     { description },
@@ -82,7 +82,7 @@ export class BulkMilestonesWrittenResource extends WithWarnings {
 @ApiSchema({ name: 'BulkShipments' })
 @ApiExtraModels(UpsertShipmentDto)
 export class BulkShipmentsDto {
-  @Items(UpsertShipmentDto, 'Shipments, each like the body of `POST /v1/shipments`.')
+  @BulkItemsField(UpsertShipmentDto, 'Shipments, each like the body of `POST /v1/shipments`.')
   shipments!: unknown[];
 }
 
@@ -92,10 +92,10 @@ export class BulkShipmentsDto {
  */
 @ApiSchema({ name: 'BulkMilestone' })
 class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'container_number']) {
-  @Text({ description: 'Your own reference of the shipment.', example: 'TMS-2026-000181', nullable: true })
+  @TextField({ description: 'Your own reference of the shipment.', example: 'TMS-2026-000181', nullable: true })
   external_id?: string | null;
 
-  @Text({
+  @TextField({
     description:
       'The container that the milestone is about. If no other field identifies the shipment, the shipment with this container.',
     example: 'CSQU3054383',
@@ -103,16 +103,16 @@ class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'con
   })
   container_number?: string | null;
 
-  @Text({ description: 'Id of the shipment, `shp_…`.', nullable: true })
+  @TextField({ description: 'Id of the shipment, `shp_…`.', nullable: true })
   shipment_id?: string | null;
 
-  @Text({ description: 'Master bill or air waybill of the shipment.', example: 'MAEU912345678', nullable: true })
+  @TextField({ description: 'Master bill or air waybill of the shipment.', example: 'MAEU912345678', nullable: true })
   master_bill?: string | null;
 
-  @Text({ description: 'Booking number of the shipment.', example: 'BKG-55012', nullable: true })
+  @TextField({ description: 'Booking number of the shipment.', example: 'BKG-55012', nullable: true })
   booking_number?: string | null;
 
-  @Text({
+  @TextField({
     description: 'Your own reference of the milestone. A milestone sent again with the same reference is corrected.',
     example: 'EVT-9981',
     nullable: true,
@@ -123,7 +123,7 @@ class BulkMilestoneDto extends OmitType(RecordMilestoneDto, ['external_id', 'con
 @ApiSchema({ name: 'BulkMilestones' })
 @ApiExtraModels(BulkMilestoneDto)
 export class BulkMilestonesDto {
-  @Items(
+  @BulkItemsField(
     BulkMilestoneDto,
     'Milestones, each like the body of `POST /v1/shipments/{id}/milestones`, with a field that identifies the shipment.',
   )

@@ -1,10 +1,10 @@
-import { createCodeEntry } from '@tracking/http';
+import { createErrorCodeDocs } from '@tracking/http';
 import type { FeatureDocs } from '@tracking/http';
 
 /** Error codes of shipments, milestones, exceptions and events. */
 export const ERROR_DOCS = {
   external_id_immutable: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The external_id of a shipment never changes and cannot be set later.',
       'PATCH /v1/shipments/shp_… {"external_id": "PO-2"}',
       'external_id can only be set when the shipment is created, and cannot be changed.',
@@ -19,7 +19,7 @@ export const ERROR_DOCS = {
     ],
   },
   reference_required: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'A shipment needs an external_id, a house_bill or container_numbers, so that it can be found again.',
       'POST /v1/shipments {"mode": "ocean"}',
       'A shipment needs at least one of external_id, house_bill and container_numbers.',
@@ -33,49 +33,49 @@ export const ERROR_DOCS = {
       },
     ],
   },
-  too_many_streams: createCodeEntry(
+  too_many_streams: createErrorCodeDocs(
     'The key or session, its user or service account, or the workspace has the maximum number of open event streams. The message states which.',
     'GET /v1/events/stream, the 21st',
     'This key or session has 20 open event streams already. Close one first.',
     'Close streams that are not read. One stream can cover several event types.',
   ),
-  ambiguous_shipment: createCodeEntry(
+  ambiguous_shipment: createErrorCodeDocs(
     'Several shipments have the reference.',
     'POST /v1/milestones/bulk {"milestones": [{"container_number": "MSKU1234565", …}]}',
     'Several shipments have this container_number, including shp_… and shp_…. Identify the shipment by shipment_id.',
     'Identify the shipment by its shipment_id or external_id. For a container, finished shipments count only for milestones up to their end, and of several open ones, the one under way at that time.',
   ),
-  no_open_shipment: createCodeEntry(
+  no_open_shipment: createErrorCodeDocs(
     'No shipment has the container, or those that have it were completed, returned or cancelled before the milestone.',
     'POST /v1/milestones/bulk {"milestones": [{"container_number": "MSKU1234565", …}]}',
     'No open shipment has the container MSKU1234565, and no completed one had it at 2026-11-21T09:30:00.000Z.',
     'Create the shipment of the next trip of the container first, or identify the shipment by shipment_id.',
   ),
-  already_delivered: createCodeEntry(
+  already_delivered: createErrorCodeDocs(
     'The shipment is already delivered. A delivered shipment cannot be cancelled.',
     'POST /v1/shipments/shp_…/cancel',
     'The shipment is delivered; it can no longer be cancelled.',
     'No action is needed. If the delivery is wrong, retract its milestone first.',
   ),
-  cancelled_by_milestone: createCodeEntry(
+  cancelled_by_milestone: createErrorCodeDocs(
     'A milestone cancels the shipment. Only a change of that milestone, or a later one, can reopen it.',
     'POST /v1/shipments/shp_…/reopen',
     'Milestone mst_… cancels the shipment. Correct or retract it, or post a later booking_confirmed.',
     'Retract or correct the booking_cancelled, or post a later-dated booking_confirmed.',
   ),
-  milestone_retracted: createCodeEntry(
+  milestone_retracted: createErrorCodeDocs(
     'The milestone was retracted. A retracted milestone cannot be corrected.',
     'PATCH /v1/shipments/shp_…/milestones/mst_… {"note": "late"}',
     'The milestone was retracted. To restore it, post it again.',
     'Record the milestone again if it is needed.',
   ),
-  milestone_exists: createCodeEntry(
+  milestone_exists: createErrorCodeDocs(
     'Another milestone of the shipment has this external_id.',
     'PATCH /v1/shipments/shp_…/milestones/mst_… {"external_id": "EV-7"}',
     'Milestone mst_… of the shipment already has this external_id for this container.',
     'Correct that milestone instead, or use another external_id.',
   ),
-  exception_resolved: createCodeEntry(
+  exception_resolved: createErrorCodeDocs(
     'The exception is resolved. A resolved exception cannot be acknowledged.',
     'POST /v1/exceptions/exc_…/acknowledge',
     'The exception is resolved. If the problem persists, open a new exception.',
@@ -84,9 +84,9 @@ export const ERROR_DOCS = {
 } as const satisfies FeatureDocs['errors'];
 
 /** Codes of single invalid fields, which errors list in `details`. */
-export const FIELDS = {
+export const FIELD_ERROR_DOCS = {
   invalid_container_number: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The value is not a container, unit load device or swap body number. A wrong check digit is refused only with Prefer: handling=strict.',
       '{"container_numbers": ["MSKU12345"]}',
       'Must be a container number of ISO 6346 such as MSCU1234566, or for air a ULD number such as AKE12345LH.',
@@ -95,7 +95,7 @@ export const FIELDS = {
     param: 'container_numbers[0]',
   },
   invalid_scac: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The value is not a SCAC or airline code.',
       '{"carrier_scac": "MAERSK"}',
       'Must be a SCAC of 2 to 4 letters, or for air and courier an IATA airline code.',
@@ -104,7 +104,7 @@ export const FIELDS = {
     param: 'carrier_scac',
   },
   invalid_port: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The value is not a UN/LOCODE or airport code.',
       '{"origin_port": "Shanghai"}',
       'Must be a UN/LOCODE such as CNSHA, or for air, courier and multimodal an IATA airport code such as FRA.',
@@ -113,7 +113,7 @@ export const FIELDS = {
     param: 'origin_port',
   },
   timestamp_in_future: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The time of an actual milestone is more than 15 minutes in the future, or as_of is in the future.',
       '{"code": "delivered", "occurred_at": "2027-01-01T00:00:00Z"}',
       'An actual milestone cannot be in the future. Send the classifier estimated or planned.',
@@ -122,7 +122,7 @@ export const FIELDS = {
     param: 'occurred_at',
   },
   unknown_timezone: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The request has timezone: location, but the time zone of the location is not known.',
       '{"occurred_at": "2026-11-21T09:30:00", "location": "Depot 7", "timezone": "location"}',
       'The time zone of the location is not known. Send an IANA name such as Europe/Amsterdam, or times with an offset.',
@@ -131,7 +131,7 @@ export const FIELDS = {
     param: 'timezone',
   },
   timestamp_out_of_range: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The time is before 2000. Other systems send such times as default values.',
       '{"code": "delivered", "occurred_at": "1900-01-01T00:00:00Z"}',
       'Must not be before 2000. An earlier time is the default value of another system.',
@@ -140,7 +140,7 @@ export const FIELDS = {
     param: 'occurred_at',
   },
   unknown_code: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The value is not a code in the list that the message names. For a DCSA or X12 code, the message names the matching codes.',
       '{"code": "GTIN"}',
       'Must be a milestone code, see GET /v1/milestone_codes. Here GTIN is gated_in or empty_returned (DCSA Track & Trace).',
@@ -149,7 +149,7 @@ export const FIELDS = {
     param: 'code',
   },
   unknown_container: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The shipment has no such container.',
       'A milestone with {"container_number": "TCLU4242420"}',
       'The shipment has no container TCLU4242420.',
@@ -158,7 +158,7 @@ export const FIELDS = {
     param: 'container_number',
   },
   unknown_milestone: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The shipment has no such milestone, or it was retracted.',
       'An exception with {"milestone_id": "mst_…"}',
       'The shipment has no milestone mst_….',
@@ -167,7 +167,7 @@ export const FIELDS = {
     param: 'milestone_id',
   },
   source_not_allowed: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'No longer sent. A key that may not record milestones of this source gets 403 permission_denied.',
       '{"source": "carrier"} with a key that has the role operator',
       'Needs the permission milestones:feed.',
@@ -176,7 +176,7 @@ export const FIELDS = {
     param: 'source',
   },
   external_id_immutable: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The external_id of a shipment never changes.',
       '{"external_id": "PO-2"} in a PATCH',
       'external_id can only be set when the shipment is created, and cannot be changed.',
@@ -185,7 +185,7 @@ export const FIELDS = {
     param: 'external_id',
   },
   reference_required: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'A shipment needs an external_id, a house_bill or container_numbers.',
       '{"mode": "ocean"}',
       'A shipment needs at least one of external_id, house_bill and container_numbers.',
@@ -198,7 +198,7 @@ export const FIELDS = {
 /** Codes of warnings. A write with a warning was accepted. */
 export const WARNING_DOCS = {
   invalid_container_number: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The check digit of a container number is wrong. The number was stored unchanged.',
       '{"container_numbers": ["MSKU1234567"]}',
       'MSKU1234567 has a wrong check digit.',
@@ -207,7 +207,7 @@ export const WARNING_DOCS = {
     param: 'container_numbers[0]',
   },
   unknown_port: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The code of the place is unknown. It was stored unchanged.',
       '{"origin_port": "UKLON"}',
       'UKLON is not a known UN/LOCODE.',
@@ -216,7 +216,7 @@ export const WARNING_DOCS = {
     param: 'origin_port',
   },
   eta_before_etd: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The estimated arrival of the shipment or a leg is before its departure.',
       '{"etd": "2026-12-09T…", "eta": "2026-11-02T…"}',
       'The estimated arrival is before the estimated departure.',
@@ -225,7 +225,7 @@ export const WARNING_DOCS = {
     param: 'eta',
   },
   possible_duplicate: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'Another open shipment has the same house bill or container.',
       '{"house_bill": "HBL123"}',
       'shp_… has the same house bill.',
@@ -234,7 +234,7 @@ export const WARNING_DOCS = {
     param: 'house_bill',
   },
   code_unusual_for_mode: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       'The milestone is unusual for the transport mode of the shipment. It still takes effect.',
       '{"code": "vessel_departed"} on an air shipment',
       'vessel_departed is unusual for shipments with mode air.',
@@ -242,19 +242,19 @@ export const WARNING_DOCS = {
     ),
     param: 'code',
   },
-  shipment_cancelled: createCodeEntry(
+  shipment_cancelled: createErrorCodeDocs(
     'The shipment is cancelled. The write was stored, but does not change the status.',
     'A milestone on a cancelled shipment',
     'The shipment is cancelled.',
     'Reopen the shipment if it is moving after all.',
   ),
-  outdated_report: createCodeEntry(
+  outdated_report: createErrorCodeDocs(
     'The source stated another report of the same milestone later. That report counts.',
     '{"code": "vessel_arrived", "classifier": "estimated", "reported_at": "2026-11-20T01:00:00Z", …} after a report of 02:00',
     'A report that the source stated later is already recorded. It counts instead of this one.',
     'No action is needed. An estimate, and an actual milestone without an external_id, is listed with include_superseded=true.',
   ),
-  overridden_by_user: createCodeEntry(
+  overridden_by_user: createErrorCodeDocs(
     'A user corrected or retracted the milestone. The values of the user take precedence over the values of the feed.',
     'A milestone that a user corrected, sent again by a feed',
     'Milestone mst_… was corrected by hand. Your values for occurred_at do not replace the correction.',

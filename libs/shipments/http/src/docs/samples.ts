@@ -4,7 +4,7 @@ import {
   MILESTONE_RULES,
   NEWEST_API_VERSION,
   createEventSamples,
-  createSandboxData,
+  createSandboxEventData,
 } from '@tracking/contracts';
 import type { EventType } from '@tracking/contracts';
 import { createEventSchemaName } from '@tracking/http';
@@ -70,7 +70,7 @@ export const SAMPLE_VALUES: NonNullable<FeatureDocs['values']> = {
 
 function createSampleEvent(type: EventType): object {
   const scope = { environment: 'live', workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd' };
-  const data = createSandboxData(type, SAMPLE_EVENTS);
+  const data = createSandboxEventData(type, SAMPLE_EVENTS);
   return { id: EVENT_ID, type, created_at: SAMPLE_TIME, api_version: NEWEST_API_VERSION, ...scope, data };
 }
 

@@ -4,16 +4,16 @@ import { SHIPMENT_EVENT_TYPES } from '@tracking/contracts';
 import type { Scope } from '@tracking/contracts';
 import {
   Admission,
-  CurrentScope,
+  ScopeOfRequest,
   createInvalidRequestError,
   RequestObserver,
-  Operation,
+  PublicRoute,
   requirePrincipal,
-  QueryId,
-  QueryText,
+  IdQueryField,
+  TextQueryField,
   ErrorResponse,
   RequestError,
-  QueryEnumList,
+  EnumListQueryField,
 } from '@tracking/http';
 import type { EventStore } from '@tracking/ports';
 import type { EventFeed, FollowedEvents, FollowFilter } from '@tracking/read-models';
@@ -29,16 +29,16 @@ const LOG_BEGINNING = 'beginning';
 const OTHER_PROCESS_WAIT_MS = 5_000;
 
 class StreamEventsDto {
-  @QueryEnumList(SHIPMENT_EVENT_TYPES, {
+  @EnumListQueryField(SHIPMENT_EVENT_TYPES, {
     description: `One or more of ${SHIPMENT_EVENT_TYPES.join(', ')}, separated by commas.`,
     example: 'milestone.recorded',
   })
   type?: string;
 
-  @QueryId('shp', { description: 'Only events of this shipment.' })
+  @IdQueryField('shp', { description: 'Only events of this shipment.' })
   shipment_id?: string;
 
-  @QueryText({
+  @TextQueryField({
     description: 'Only events after this one, if `Last-Event-ID` is not sent. `beginning` means all stored events.',
   })
   after?: string;
@@ -96,7 +96,7 @@ export class EventStreamController {
   ) {}
 
   @Get('stream')
-  @Operation('streamEvents', {
+  @PublicRoute('streamEvents', {
     summary: 'Stream events',
     description:
       'Server-sent events (`EventSource`): each has the `id` of an event, and as `data` its envelope, as in `GET /v1/events`. ' +
@@ -118,7 +118,7 @@ export class EventStreamController {
   @ErrorResponse(429, 'The rate limit is exceeded, or the key, its owner or the workspace has too many open streams.')
   async streamEvents(
     @Query() query: StreamEventsDto,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -128,7 +128,7 @@ export class EventStreamController {
       const followed = await this.follower.startFollowing(
         scope,
         toEventFilter(filters),
-        readResumePosition(request, query),
+        readStreamResumePosition(request, query),
       );
       reply.headers({
         'Content-Type': 'text/event-stream',
@@ -166,7 +166,7 @@ export class EventStreamController {
   }
 }
 
-function readResumePosition({ headers }: FastifyRequest, { after }: StreamEventsDto): ResumePosition | undefined {
+function readStreamResumePosition({ headers }: FastifyRequest, { after }: StreamEventsDto): ResumePosition | undefined {
   const sent = headers['last-event-id'];
   // A client that has not received an id yet may send an empty `Last-Event-ID`.
   if (typeof sent === 'string' && sent !== '') return { id: sent, param: LAST_EVENT_ID };

@@ -44,7 +44,7 @@ const DEFAULT_STREAM_SETTINGS: EventStreamSettings = {
   maxPerWorkspace: 500,
   maxOpen: 5_000,
 };
-const CHECK_INTERVAL_MS = 250;
+const STREAM_CHECK_INTERVAL_MS = 250;
 
 /** Fields of a principal by which its open streams are counted. */
 type StreamOwner = Pick<Principal, 'credential_id' | 'actor' | 'workspace_id'>;
@@ -109,7 +109,7 @@ export class EventStreams {
     };
     const stream = new EventStream(client, this.settings, onEnd);
     this.open.add(stream);
-    this.timer ??= setInterval(() => this.checkStreams(), CHECK_INTERVAL_MS);
+    this.timer ??= setInterval(() => this.checkStreams(), STREAM_CHECK_INTERVAL_MS);
     stream.startSending();
     if (this.closed) stream.endStream('draining');
   }
@@ -174,7 +174,7 @@ class EventStream {
     const { response, headers, followed } = this.client;
     response.writeHead(200, headers);
     this.lastId = followed.startedAfter;
-    this.writeText(encodeRetry(this.times.retryMs) + (this.lastId === undefined ? '' : encodeId(this.lastId)));
+    this.writeText(encodeReconnectDelay(this.times.retryMs) + (this.lastId === undefined ? '' : encodeId(this.lastId)));
     this.writeEvents().catch(() => this.endStream('failed'));
   }
 
@@ -199,7 +199,7 @@ class EventStream {
     const { response } = this.client;
     this.markEnded(reason);
     if (response.writableNeedDrain) response.destroy();
-    else response.end(retryMs === undefined ? undefined : encodeRetry(retryMs));
+    else response.end(retryMs === undefined ? undefined : encodeReconnectDelay(retryMs));
   }
 
   private async writeEvents(): Promise<void> {
@@ -279,7 +279,7 @@ function encodeId(id: string): string {
 }
 
 /** Encodes the milliseconds after which the client reconnects. */
-function encodeRetry(ms: number): string {
+function encodeReconnectDelay(ms: number): string {
   return `retry: ${Math.round(ms)}\n\n`;
 }
 

@@ -6,14 +6,14 @@ import {
   createEventSchemaName,
   CHANGE_SCHEMA,
   PageDto,
-  PageType,
+  DerivePageClass,
   toPascalCase,
-  QueryId,
-  QueryEnum,
-  QueryTime,
+  IdQueryField,
+  EnumQueryField,
+  TimeQueryField,
   createSchemaReference,
-  selectListed,
-  QueryEnumList,
+  selectValuesInList,
+  EnumListQueryField,
   RESPONSE_TIME_SCHEMA,
 } from '@tracking/http';
 import type { JsonSchema } from '@tracking/http';
@@ -53,7 +53,7 @@ export class EventResource implements wire.EventEnvelope {
 }
 
 @ApiSchema({ name: 'EventPage' })
-export class EventPageResource extends PageType(EventResource, 'The events of this page.') {}
+export class EventPageResource extends DerivePageClass(EventResource, 'The events of this page.') {}
 
 /**
  * Sort orders of event lists: the order of publication, or with `-` the reverse. The order is close to that of
@@ -62,25 +62,27 @@ export class EventPageResource extends PageType(EventResource, 'The events of th
 const EVENT_SORTS = ['published', '-published'] as const;
 
 export class ListEventsDto extends PageDto {
-  @QueryEnumList(SHIPMENT_EVENT_TYPES, {
+  @EnumListQueryField(SHIPMENT_EVENT_TYPES, {
     description: `One or more of ${SHIPMENT_EVENT_TYPES.join(', ')}, separated by commas.`,
     example: 'milestone.recorded',
   })
   type?: string;
 
-  @QueryId('shp', { description: 'Only events of this shipment.' })
+  @IdQueryField('shp', { description: 'Only events of this shipment.' })
   shipment_id?: string;
 
-  @QueryTime({ description: 'Only events created at this time or later.', example: '2026-11-21T09:30:00Z' })
+  @TimeQueryField({ description: 'Only events created at this time or later.', example: '2026-11-21T09:30:00Z' })
   since?: string;
 
-  @QueryTime({ description: 'Only events created at this time or earlier.', example: '2026-11-22T09:30:00Z' })
+  @TimeQueryField({ description: 'Only events created at this time or earlier.', example: '2026-11-22T09:30:00Z' })
   until?: string;
 
-  @QueryId('evt', { description: 'Only events after this one, for example the last one that a receiver processed.' })
+  @IdQueryField('evt', {
+    description: 'Only events after this one, for example the last one that a receiver processed.',
+  })
   after?: string;
 
-  @QueryEnum(EVENT_SORTS, {
+  @EnumQueryField(EVENT_SORTS, {
     description: 'Order of the events: `published` (default) is the order of publication, `-published` the reverse.',
   })
   sort?: (typeof EVENT_SORTS)[number];
@@ -89,7 +91,7 @@ export class ListEventsDto extends PageDto {
 /** Converts query parameters to the filter of an event list. */
 export function toEventFilter({ type, shipment_id, since, until, after }: ListEventsDto): EventListQuery['filter'] {
   return {
-    ...(type && { type: selectListed(SHIPMENT_EVENT_TYPES, type) }),
+    ...(type && { type: selectValuesInList(SHIPMENT_EVENT_TYPES, type) }),
     ...(shipment_id && { shipment_id }),
     ...(since && { since }),
     ...(until && { until }),

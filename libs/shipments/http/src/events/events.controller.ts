@@ -2,13 +2,13 @@ import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common'
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { EventEnvelope, Page, Scope } from '@tracking/contracts';
 import {
-  CurrentScope,
+  ScopeOfRequest,
   Cursors,
   formatEtag,
   createInvalidRequestError,
   createNotFoundError,
-  Operation,
-  readPage,
+  PublicRoute,
+  readListPage,
   ReadYourWrites,
   ErrorResponse,
   waitForResponseBudget,
@@ -29,7 +29,7 @@ export class EventsController {
   ) {}
 
   @Get()
-  @Operation('listEvents', {
+  @PublicRoute('listEvents', {
     summary: 'List events',
     description:
       'Events in the form that webhook endpoints receive, whether or not an endpoint subscribed to them; oldest first by default. They are stored for 30 days, unless the operator configures another period.',
@@ -39,13 +39,13 @@ export class EventsController {
   @ApiResponse({ status: 200, description: 'A page of events.', type: EventPageResource })
   async listEvents(
     @Query() query: ListEventsDto,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<EventEnvelope>> {
     const filter = toEventFilter(query);
     const listing = { list: 'events', scope, filter: { ...filter }, sort: query.sort ?? 'published' };
     const newestFirst = query.sort === '-published';
-    return readPage(query, listing, this.cursors, async (limit, after) => {
+    return readListPage(query, listing, this.cursors, async (limit, after) => {
       await this.readYourWrites.waitForList('published_events', request);
       if (filter.after !== undefined && !(await this.events.getEvent(scope, filter.after))) {
         const message = 'The event does not exist or is no longer stored. List events with since instead.';
@@ -57,13 +57,13 @@ export class EventsController {
   }
 
   @Get(':id')
-  @Operation('getEvent', { summary: 'Get an event', conditional: 'read', readsYourWrites: true })
+  @PublicRoute('getEvent', { summary: 'Get an event', conditional: 'read', readsYourWrites: true })
   @ApiParam({ name: 'id', description: 'Id of the event, `evt_…`.' })
   @ApiResponse({ status: 200, description: 'The event.', type: EventResource })
   @ErrorResponse(404, 'The event does not exist in this workspace and environment, or is no longer stored.')
   async getEvent(
     @Param('id') id: string,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<EventEnvelope> {

@@ -12,20 +12,20 @@ import {
 } from '@tracking/contracts';
 import {
   ActorResource,
-  Flag,
-  Id,
-  InputType,
-  OneOf,
+  BooleanQueryField,
+  IdField,
+  DeriveRequestClass,
+  EnumField,
   PageDto,
-  PageType,
-  QueryId,
-  QueryEnum,
-  QueryText,
-  QueryTime,
+  DerivePageClass,
+  IdQueryField,
+  EnumQueryField,
+  TextQueryField,
+  TimeQueryField,
   Resource,
-  selectListed,
-  QueryEnumList,
-  Text,
+  selectValuesInList,
+  EnumListQueryField,
+  TextField,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
@@ -48,21 +48,21 @@ export class ExceptionResource extends Resource implements wire.ShipmentExceptio
   readonly id!: string;
   @ApiProperty({ description: 'Id of the shipment.' })
   readonly shipment_id!: string;
-  @Text({
+  @TextField({
     description: 'Container that the exception concerns; null if it concerns the whole shipment.',
     example: 'CSQU3054383',
     nullable: true,
   })
   readonly container_number!: string | null;
-  @OneOf(EXCEPTION_TYPES, { description: 'Type of the exception.', example: 'container_damage' })
+  @EnumField(EXCEPTION_TYPES, { description: 'Type of the exception.', example: 'container_damage' })
   readonly type!: wire.ExceptionType;
-  @OneOf(SEVERITIES, { description: 'Severity; `medium` by default.', example: 'high' })
+  @EnumField(SEVERITIES, { description: 'Severity; `medium` by default.', example: 'high' })
   readonly severity!: wire.Severity;
   @ApiProperty({ description: 'Processing status of the exception.', enum: EXCEPTION_STATUSES })
   readonly status!: wire.ExceptionStatus;
-  @Text({ description: 'Title; by default the label of the type.', example: 'Door bent' })
+  @TextField({ description: 'Title; by default the label of the type.', example: 'Door bent' })
   readonly title!: string;
-  @Text({
+  @TextField({
     description: 'Human-readable description of the problem.',
     example: 'The left door does not close.',
     nullable: true,
@@ -76,15 +76,19 @@ export class ExceptionResource extends Resource implements wire.ShipmentExceptio
     enum: AUTOMATIC_EXCEPTION_TYPES,
   })
   readonly rule!: wire.AutomaticExceptionType | null;
-  @Id('mst', { description: 'Milestone of the shipment that shows the problem.', nullable: true })
+  @IdField('mst', { description: 'Milestone of the shipment that shows the problem.', nullable: true })
   readonly milestone_id!: string | null;
-  @OneOf(REASON_CODES, {
+  @EnumField(REASON_CODES, {
     description: 'Reason given by the milestone or by the person who opened the exception.',
     example: 'equipment_shortage',
     nullable: true,
   })
   readonly reason_code!: string | null;
-  @Text({ description: 'Person responsible, as your system names them.', example: 'kim@example.com', nullable: true })
+  @TextField({
+    description: 'Person responsible, as your system names them.',
+    example: 'kim@example.com',
+    nullable: true,
+  })
   readonly assignee!: string | null;
   @ApiProperty({ type: 'object', description: 'Values measured by the rule.', additionalProperties: true })
   readonly metrics!: wire.ShipmentException['metrics'];
@@ -111,20 +115,20 @@ export class ExceptionResource extends Resource implements wire.ShipmentExceptio
 }
 
 @ApiSchema({ name: 'ExceptionFields' })
-export class OpenExceptionDto extends InputType(ExceptionResource, {
+export class OpenExceptionDto extends DeriveRequestClass(ExceptionResource, {
   required: ['type'],
   optional: ['severity', 'title', 'detail', 'container_number', 'milestone_id', 'reason_code', 'assignee'],
 }) {}
 
 @ApiSchema({ name: 'ExceptionAcknowledgement' })
 export class AcknowledgeExceptionDto {
-  @Text({
+  @TextField({
     description: 'Person responsible. If omitted, the assignee stays unchanged.',
     example: 'kim@example.com',
     nullable: true,
   })
   readonly assignee?: string | null;
-  @Text({
+  @TextField({
     description: 'Note for the history of the shipment.',
     example: 'The broker is handling it.',
     nullable: true,
@@ -134,13 +138,13 @@ export class AcknowledgeExceptionDto {
 
 @ApiSchema({ name: 'ExceptionResolutionFields' })
 export class ResolveExceptionDto {
-  @OneOf(MANUAL_RESOLUTION_CODES, {
+  @EnumField(MANUAL_RESOLUTION_CODES, {
     description: 'Reason for the resolution; `fixed` by default.',
     example: 'waived',
     nullable: true,
   })
   readonly code?: wire.ManualResolutionCode | null;
-  @Text({ description: 'Free-text note.', example: 'Repaired at the depot.', nullable: true })
+  @TextField({ description: 'Free-text note.', example: 'Repaired at the depot.', nullable: true })
   readonly note?: string | null;
 }
 
@@ -148,7 +152,7 @@ export class ResolveExceptionDto {
 export class ExceptionWrittenResource extends IntersectionType(ExceptionResource, WithWarnings) {}
 
 @ApiSchema({ name: 'ExceptionPage' })
-export class ExceptionPageResource extends PageType(
+export class ExceptionPageResource extends DerivePageClass(
   ExceptionResource,
   'The exceptions of this page.',
   'Cursor of the next page: send it as `cursor` with the same filters and sort order.',
@@ -156,40 +160,42 @@ export class ExceptionPageResource extends PageType(
 
 /** Query parameters of an exception list. The list contains the exceptions that match all filters. */
 export class ListExceptionsDto extends PageDto {
-  @QueryEnumList(EXCEPTION_STATUSES, {
+  @EnumListQueryField(EXCEPTION_STATUSES, {
     description: `One or more of ${EXCEPTION_STATUSES.join(', ')}, separated by commas.`,
     example: 'open,acknowledged',
   })
   status?: string;
 
-  @QueryEnumList(EXCEPTION_TYPES, {
+  @EnumListQueryField(EXCEPTION_TYPES, {
     description: `One or more of ${EXCEPTION_TYPES.join(', ')}, separated by commas.`,
     example: 'customs_hold,demurrage_risk',
   })
   type?: string;
 
-  @QueryEnumList(SEVERITIES, {
+  @EnumListQueryField(SEVERITIES, {
     description: `One or more of ${SEVERITIES.join(', ')}, separated by commas.`,
     example: 'high,critical',
   })
   severity?: string;
 
-  @QueryId('shp', { description: 'Only exceptions of this shipment.' })
+  @IdQueryField('shp', { description: 'Only exceptions of this shipment.' })
   shipment_id?: string;
 
-  @QueryText({ description: 'Only exceptions with exactly this assignee.', example: 'ann@example.com' })
+  @TextQueryField({ description: 'Only exceptions with exactly this assignee.', example: 'ann@example.com' })
   assignee?: string;
 
-  @Flag({ description: 'True: only exceptions without an assignee. False: only exceptions with an assignee.' })
+  @BooleanQueryField({
+    description: 'True: only exceptions without an assignee. False: only exceptions with an assignee.',
+  })
   unassigned?: string;
 
-  @QueryTime({ description: 'Only exceptions opened at this time or later.', example: '2026-11-01T00:00:00Z' })
+  @TimeQueryField({ description: 'Only exceptions opened at this time or later.', example: '2026-11-01T00:00:00Z' })
   opened_from?: string;
 
-  @QueryTime({ description: 'Only exceptions opened at this time or earlier.', example: '2026-11-30T23:59:59Z' })
+  @TimeQueryField({ description: 'Only exceptions opened at this time or earlier.', example: '2026-11-30T23:59:59Z' })
   opened_to?: string;
 
-  @QueryEnum(EXCEPTION_SORTS, {
+  @EnumQueryField(EXCEPTION_SORTS, {
     description:
       'Order of the list: `-opened_at` (default) is newest first; `-severity` is most severe first, and oldest first within a severity.',
     example: '-severity',
@@ -204,9 +210,9 @@ export class ListExceptionsDto extends PageDto {
 export function toExceptionListing(query: ListExceptionsDto): Pick<ExceptionListQuery, 'filter' | 'sort'> {
   const { shipment_id, assignee, unassigned, opened_from, opened_to } = query;
   const filter = {
-    status: selectListed(EXCEPTION_STATUSES, query.status),
-    type: selectListed(EXCEPTION_TYPES, query.type),
-    severity: selectListed(SEVERITIES, query.severity),
+    status: selectValuesInList(EXCEPTION_STATUSES, query.status),
+    type: selectValuesInList(EXCEPTION_TYPES, query.type),
+    severity: selectValuesInList(SEVERITIES, query.severity),
     shipment_id,
     assignee,
     unassigned: unassigned === undefined ? undefined : unassigned === 'true',

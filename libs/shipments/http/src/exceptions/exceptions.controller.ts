@@ -5,17 +5,17 @@ import type { Page, Scope, ShipmentException, Warning } from '@tracking/contract
 import {
   BodyPipe,
   CurrentCommand,
-  CurrentScope,
+  ScopeOfRequest,
   Cursors,
   formatEtag,
   createNotFoundError,
-  Operation,
-  readPage,
+  PublicRoute,
+  readListPage,
   PageDto,
   ReadYourWrites,
   ErrorResponse,
   waitForResponseBudget,
-  SentBody,
+  RequestBody,
   WriteResponder,
 } from '@tracking/http';
 import type { ReadBody, WriteResponse, WrittenResource } from '@tracking/http';
@@ -72,7 +72,7 @@ export class ExceptionsController {
   @Inject(Cursors) private readonly cursors!: Cursors;
 
   @Get('exceptions')
-  @Operation('listExceptions', {
+  @PublicRoute('listExceptions', {
     summary: 'List exceptions',
     description:
       'Newest first by default. A page may have fewer exceptions than limit, or even none, while has_more is true: continue with next_cursor.',
@@ -82,17 +82,20 @@ export class ExceptionsController {
   @ApiResponse({ status: 200, description: 'A page of exceptions.', type: ExceptionPageResource })
   async listExceptions(
     @Query() query: ListExceptionsDto,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentException>> {
     const { filter, sort } = toExceptionListing(query);
-    return readPage(query, { list: 'exceptions', scope, filter: { ...filter }, sort }, this.cursors, (limit, after) =>
-      this.findException(request, scope, { filter, sort, limit, after }),
+    return readListPage(
+      query,
+      { list: 'exceptions', scope, filter: { ...filter }, sort },
+      this.cursors,
+      (limit, after) => this.findException(request, scope, { filter, sort, limit, after }),
     );
   }
 
   @Get('shipments/:id/exceptions')
-  @Operation('listShipmentExceptions', {
+  @PublicRoute('listShipmentExceptions', {
     summary: 'List the exceptions of a shipment, newest first',
     query: PageDto,
     readsYourWrites: 'list',
@@ -102,18 +105,18 @@ export class ExceptionsController {
   async listOfShipment(
     @Param('id') id: string,
     @Query() query: PageDto,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentException>> {
     const listing = { list: `exceptions of ${id}`, scope, filter: {}, sort: '-opened_at' };
-    return readPage(query, listing, this.cursors, async (limit, after) => {
+    return readListPage(query, listing, this.cursors, async (limit, after) => {
       const { id: shipment_id } = await this.shipmentReader.getShipment(request, id);
       return this.findException(request, scope, { filter: { shipment_id }, sort: '-opened_at', limit, after });
     });
   }
 
   @Post('shipments/:id/exceptions')
-  @Operation('openException', {
+  @PublicRoute('openException', {
     summary: 'Open an exception',
     description: `A shipment and each of its containers have at most one unresolved exception of each type. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: OpenExceptionDto,
@@ -123,7 +126,7 @@ export class ExceptionsController {
   @ApiResponse({ status: 201, description: 'Opened.', type: ExceptionWrittenResource })
   @ApiResponse({ status: 200, description: 'The exception that was already open.', type: ExceptionWrittenResource })
   async openException(
-    @SentBody(new BodyPipe(OpenExceptionDto, ExceptionWrittenResource)) sent: ReadBody<OpenExceptionDto>,
+    @RequestBody(new BodyPipe(OpenExceptionDto, ExceptionWrittenResource)) sent: ReadBody<OpenExceptionDto>,
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -149,7 +152,7 @@ export class ExceptionsController {
   }
 
   @Get('exceptions/:id')
-  @Operation('getException', {
+  @PublicRoute('getException', {
     summary: 'Get an exception',
     description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
@@ -159,7 +162,7 @@ export class ExceptionsController {
   @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionResource })
   async getException(
     @Param('id', EXCEPTION_IDS_PIPE) { exception_id }: ExceptionIds,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentException> {
@@ -172,7 +175,7 @@ export class ExceptionsController {
 
   @Post('exceptions/:id/acknowledge')
   @HttpCode(200)
-  @Operation('acknowledgeException', {
+  @PublicRoute('acknowledgeException', {
     summary: 'Acknowledge an exception',
     description: `A repeated request can change the assignee or add a note. Without a change it has no effect. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: AcknowledgeExceptionDto,
@@ -183,7 +186,8 @@ export class ExceptionsController {
   @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionWrittenResource })
   @ErrorResponse(409, 'The exception is resolved.')
   async acknowledgeException(
-    @SentBody(new BodyPipe(AcknowledgeExceptionDto, ExceptionWrittenResource)) sent: ReadBody<AcknowledgeExceptionDto>,
+    @RequestBody(new BodyPipe(AcknowledgeExceptionDto, ExceptionWrittenResource))
+    sent: ReadBody<AcknowledgeExceptionDto>,
     @Param('id', EXCEPTION_IDS_PIPE) ids: ExceptionIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -196,7 +200,7 @@ export class ExceptionsController {
 
   @Post('exceptions/:id/resolve')
   @HttpCode(200)
-  @Operation('resolveException', {
+  @PublicRoute('resolveException', {
     summary: 'Resolve an exception',
     description: `The rule that opened the exception opens no other one until its cause has ended once. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: ResolveExceptionDto,
@@ -210,7 +214,7 @@ export class ExceptionsController {
     type: ExceptionWrittenResource,
   })
   async resolveException(
-    @SentBody(new BodyPipe(ResolveExceptionDto, ExceptionWrittenResource)) sent: ReadBody<ResolveExceptionDto>,
+    @RequestBody(new BodyPipe(ResolveExceptionDto, ExceptionWrittenResource)) sent: ReadBody<ResolveExceptionDto>,
     @Param('id', EXCEPTION_IDS_PIPE) ids: ExceptionIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -1,5 +1,5 @@
 import { MILESTONE_CODES, convertMilestoneCode, findMilestoneCode } from '@tracking/contracts';
-import { CheckedField, createFieldError, text } from '@tracking/http';
+import { CheckedField, createFieldError, checkText } from '@tracking/http';
 import type { FieldCheck, FieldOptions } from '@tracking/http';
 
 /**
@@ -13,7 +13,7 @@ function toCatalogForm(value: unknown): unknown {
 }
 
 const checkMilestoneCode: FieldCheck = (value, param) => {
-  const faults = text(value, param);
+  const faults = checkText(value, param);
   if (faults.length > 0) return faults;
   const code = String(value);
   if (findMilestoneCode(code)) return [];

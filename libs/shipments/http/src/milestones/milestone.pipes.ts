@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
 import { EMPTY_MILESTONE_DETAILS, MILESTONE_CLASSIFIERS, MILESTONE_CATALOG } from '@tracking/contracts';
 import type { Places, Timestamp, Warning } from '@tracking/contracts';
-import { CLOCK_TOKEN, createDraftBody, createInvalidRequestError } from '@tracking/http';
+import { CLOCK_TOKEN, parseDraftBody, createInvalidRequestError } from '@tracking/http';
 import type { SentRequest } from '@tracking/http';
 import type { Clock } from '@tracking/ports';
 import type { MilestoneListQuery } from '@tracking/read-models';
@@ -89,7 +89,7 @@ export class MilestonePipe implements PipeTransform<SentRequest, ParsedMilestone
  */
 export function readMilestone(sent: TimedBody, places: Places): ParsedMilestone {
   const { at } = sent;
-  const { value, faulty, accept } = createDraftBody(RecordMilestoneDto, MilestoneWrittenResource, sent);
+  const { value, faulty, accept } = parseDraftBody(RecordMilestoneDto, MilestoneWrittenResource, sent);
   /** An invalid field is set to null, so that the other fields are still checked. */
   const valid = <N extends keyof RecordMilestoneDto>(name: N) => (faulty.has(name) ? null : (value[name] ?? null));
   const milestone: MilestoneInput = {
@@ -134,7 +134,7 @@ export class MilestonePatchPipe implements PipeTransform<SentRequest, ParsedMile
   /** @throws RequestError with every invalid field */
   transform(sent: TimedBody): ParsedMilestonePatch {
     const { at } = sent;
-    const { value, faulty, accept } = createDraftBody(CorrectMilestoneDto, MilestoneWrittenResource, sent);
+    const { value, faulty, accept } = parseDraftBody(CorrectMilestoneDto, MilestoneWrittenResource, sent);
     const valid = Object.entries(value).filter(([field]) => !faulty.has(field));
     const given = Object.fromEntries(valid) as Nullable<MilestonePatch>;
     const patch = { ...given, ...(given.classifier === null && { classifier: 'actual' }) } as MilestonePatch;

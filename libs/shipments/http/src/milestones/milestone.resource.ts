@@ -14,30 +14,30 @@ import {
 } from '@tracking/contracts';
 import {
   ActorResource,
-  Cursor,
-  Decimal,
-  Flag,
-  FlexibleTime,
-  InputType,
-  Limit,
-  OneOf,
+  PageCursorField,
+  DecimalField,
+  BooleanQueryField,
+  FlexibleTimeField,
+  DeriveRequestClass,
+  PageLimitField,
+  EnumField,
   PageDto,
-  PageType,
-  QueryText,
-  QueryTime,
+  DerivePageClass,
+  TextQueryField,
+  TimeQueryField,
   Resource,
-  QueryEnumList,
+  EnumListQueryField,
   RESPONSE_TIME_SCHEMA,
-  Text,
-  TimeZone,
-  WholeNumber,
+  TextField,
+  TimeZoneField,
+  WholeNumberField,
   WithWarnings,
 } from '@tracking/http';
 import { ZONE_OF_LOCATION } from '@tracking/shipments';
 import { MilestoneCode } from './milestone-code.ts';
 import { AS_OF_PARAMETER } from '../shipments/shipment.pipes.ts';
 
-const MAX_PIECES = 10_000_000;
+const MAX_PIECE_COUNT = 10_000_000;
 const MIN_CELSIUS = -273.15;
 const MAX_CELSIUS = 1_000;
 
@@ -53,7 +53,7 @@ export class MilestoneResource extends Resource implements wire.Milestone {
   readonly label!: string;
   @ApiProperty({ type: 'integer', description: 'Position in the catalog.' })
   readonly sequence!: number;
-  @FlexibleTime(
+  @FlexibleTimeField(
     { day: true, local: true },
     {
       description:
@@ -65,43 +65,43 @@ export class MilestoneResource extends Resource implements wire.Milestone {
   readonly occurred_at!: string;
   @ApiProperty({ description: 'Precision of `occurred_at`.', enum: TIME_PRECISIONS })
   readonly occurred_at_precision!: wire.TimePrecision;
-  @OneOf(MILESTONE_SOURCES, {
+  @EnumField(MILESTONE_SOURCES, {
     description: 'Source of the milestone; `manual` unless the key may record milestones for feeds.',
     example: 'manual',
   })
   readonly source!: wire.MilestoneSource;
-  @OneOf(REASON_CODES, {
+  @EnumField(REASON_CODES, {
     description: 'Reason for the milestone.',
     example: 'carrier_feed_unavailable',
     nullable: true,
   })
   readonly reason_code!: string | null;
-  @Text({ description: 'Place as free text; a UN/LOCODE is recognised.', example: 'CNSHA', nullable: true })
+  @TextField({ description: 'Place as free text; a UN/LOCODE is recognised.', example: 'CNSHA', nullable: true })
   readonly location!: string | null;
-  @OneOf(MILESTONE_CLASSIFIERS, {
+  @EnumField(MILESTONE_CLASSIFIERS, {
     description: 'Certainty of the milestone: `actual`, `estimated` or `planned`; `actual` by default.',
     example: 'actual',
   })
   readonly classifier!: wire.Classifier;
-  @Text({
+  @TextField({
     description: 'Your own reference. A milestone sent again with the same reference is corrected.',
     example: 'EVT-9981',
     nullable: true,
   })
   readonly external_id!: string | null;
-  @Text({
+  @TextField({
     description: 'Container of the shipment; null if the milestone applies to all containers.',
     example: 'CSQU3054383',
     nullable: true,
   })
   readonly container_number!: string | null;
-  @Text({ description: 'Name of the vessel.', example: 'Maersk Honam', nullable: true })
+  @TextField({ description: 'Name of the vessel.', example: 'Maersk Honam', nullable: true })
   readonly vessel!: string | null;
-  @Text({ description: 'Voyage, flight, train or trip number.', example: '412W', nullable: true })
+  @TextField({ description: 'Voyage, flight, train or trip number.', example: '412W', nullable: true })
   readonly voyage!: string | null;
-  @Text({ description: 'Free-text note.', nullable: true })
+  @TextField({ description: 'Free-text note.', nullable: true })
   readonly note!: string | null;
-  @TimeZone(
+  @TimeZoneField(
     {
       description: 'IANA time zone of the place. In requests, `location` stands for that of the location.',
       example: 'Asia/Shanghai',
@@ -110,39 +110,39 @@ export class MilestoneResource extends Resource implements wire.Milestone {
     [ZONE_OF_LOCATION],
   )
   readonly timezone!: string | null;
-  @Decimal(-90, 90, {
+  @DecimalField(-90, 90, {
     description: 'Latitude of the goods in degrees, WGS 84; requires `longitude`.',
     example: 31.3665,
     nullable: true,
   })
   readonly latitude!: number | null;
-  @Decimal(-180, 180, {
+  @DecimalField(-180, 180, {
     description: 'Longitude of the goods in degrees, WGS 84; requires `latitude`.',
     example: 121.6158,
     nullable: true,
   })
   readonly longitude!: number | null;
-  @Text({ description: 'Name or code of the terminal.', example: 'Yangshan Phase IV', nullable: true })
+  @TextField({ description: 'Name or code of the terminal.', example: 'Yangshan Phase IV', nullable: true })
   readonly terminal!: string | null;
-  @Text({
+  @TextField({
     description: 'IMO number of the vessel: seven digits with the check digit.',
     example: '9321483',
     nullable: true,
   })
   readonly imo!: string | null;
-  @WholeNumber(0, MAX_PIECES, {
+  @WholeNumberField(0, MAX_PIECE_COUNT, {
     description: 'Number of pieces that the milestone concerns.',
     example: 12,
     nullable: true,
   })
   readonly pieces!: number | null;
-  @Decimal(MIN_CELSIUS, MAX_CELSIUS, {
+  @DecimalField(MIN_CELSIUS, MAX_CELSIUS, {
     description: 'Measured temperature of the goods in degrees Celsius.',
     example: -18.5,
     nullable: true,
   })
   readonly temperature_celsius!: number | null;
-  @FlexibleTime(
+  @FlexibleTimeField(
     { local: true },
     {
       description: 'Time when the source stated the milestone; by default the time of recording.',
@@ -191,7 +191,7 @@ const MILESTONE_DETAIL_FIELDS = [
 ] as const;
 
 @ApiSchema({ name: 'MilestoneFields' })
-export class RecordMilestoneDto extends InputType(MilestoneResource, {
+export class RecordMilestoneDto extends DeriveRequestClass(MilestoneResource, {
   required: ['code', 'occurred_at'],
   optional: ['source', ...MILESTONE_DETAIL_FIELDS],
 }) {}
@@ -200,7 +200,7 @@ export class RecordMilestoneDto extends InputType(MilestoneResource, {
  * A JSON merge patch of a milestone: omitted fields keep their value. The source of a milestone cannot be corrected.
  */
 @ApiSchema({ name: 'MilestoneChanges' })
-export class CorrectMilestoneDto extends InputType(MilestoneResource, {
+export class CorrectMilestoneDto extends DeriveRequestClass(MilestoneResource, {
   optional: MILESTONE_DETAIL_FIELDS,
   kept: ['code', 'occurred_at'],
 }) {}
@@ -209,41 +209,42 @@ export class CorrectMilestoneDto extends InputType(MilestoneResource, {
 export class MilestoneWrittenResource extends IntersectionType(MilestoneResource, WithWarnings) {}
 
 @ApiSchema({ name: 'MilestonePage' })
-export class MilestonePageResource extends PageType(MilestoneResource, 'The milestones of this page.') {}
+export class MilestonePageResource extends DerivePageClass(MilestoneResource, 'The milestones of this page.') {}
 
 export class ListMilestonesDto extends PageDto {
-  @QueryEnumList([...MILESTONE_CLASSIFIERS, 'all'], {
+  @EnumListQueryField([...MILESTONE_CLASSIFIERS, 'all'], {
     description: `One or more of ${MILESTONE_CLASSIFIERS.join(', ')}, separated by commas, or all; actual by default.`,
     example: 'actual,estimated',
   })
   classifier?: string;
 
-  @QueryText({ description: 'Only milestones that name this container.', example: 'CSQU3054383' })
+  @TextQueryField({ description: 'Only milestones that name this container.', example: 'CSQU3054383' })
   container_number?: string;
 
-  @Flag({ description: 'True to include milestones that a later report replaced.' })
+  @BooleanQueryField({ description: 'True to include milestones that a later report replaced.' })
   include_superseded?: string;
 
-  @Flag({ description: 'True to include retracted milestones.' })
+  @BooleanQueryField({ description: 'True to include retracted milestones.' })
   include_retracted?: string;
 
-  @QueryTime(AS_OF_PARAMETER)
+  @TimeQueryField(AS_OF_PARAMETER)
   as_of?: string;
 }
 
-const StandardCodes = (description: string): PropertyDecorator => ApiProperty({ type: [String], description });
+const ForeignStandardCodesField = (description: string): PropertyDecorator =>
+  ApiProperty({ type: [String], description });
 
 @ApiSchema({ name: 'MilestoneCodeStandards' })
 class MilestoneCodeStandardsResource implements Record<MilestoneStandard, readonly string[]> {
-  @StandardCodes('Event codes of DCSA Track & Trace 2.2 and 3.0, with what distinguishes their meanings.')
+  @ForeignStandardCodesField('Event codes of DCSA Track & Trace 2.2 and 3.0, with what distinguishes their meanings.')
   readonly dcsa!: string[];
-  @StandardCodes('Status codes of X12 315 (element 157).')
+  @ForeignStandardCodesField('Status codes of X12 315 (element 157).')
   readonly x12_315!: string[];
-  @StandardCodes('Status codes of X12 214 (element 1650).')
+  @ForeignStandardCodesField('Status codes of X12 214 (element 1650).')
   readonly x12_214!: string[];
-  @StandardCodes('Status codes of EDIFACT IFTSTA (UN/ECE Recommendation 24).')
+  @ForeignStandardCodesField('Status codes of EDIFACT IFTSTA (UN/ECE Recommendation 24).')
   readonly iftsta!: string[];
-  @StandardCodes('Status codes of IATA FSU (Cargo-IMP).')
+  @ForeignStandardCodesField('Status codes of IATA FSU (Cargo-IMP).')
   readonly iata_fsu!: string[];
 }
 
@@ -293,7 +294,7 @@ class MilestoneCodeResource implements wire.MilestoneCode {
 }
 
 @ApiSchema({ name: 'MilestoneCodeList' })
-export class MilestoneCodeListResource extends PageType(
+export class MilestoneCodeListResource extends DerivePageClass(
   MilestoneCodeResource,
   'Codes in catalog order. Without `limit`, the whole catalog.',
   'Cursor of the next page: send it as `cursor`.',
@@ -301,9 +302,9 @@ export class MilestoneCodeListResource extends PageType(
 
 export class ListMilestoneCodesDto {
   /** Query parameters of the list of milestone codes. Without `limit`, one page contains the whole catalog. */
-  @Limit(MAX_PAGE_SIZE)
+  @PageLimitField(MAX_PAGE_SIZE)
   limit?: string;
 
-  @Cursor()
+  @PageCursorField()
   cursor?: string;
 }

@@ -4,18 +4,18 @@ import { MAX_PAGE_SIZE, MILESTONE_CATALOG } from '@tracking/contracts';
 import type { Milestone, MilestoneCode, Page, Scope, Warning } from '@tracking/contracts';
 import {
   CurrentCommand,
-  CurrentScope,
+  ScopeOfRequest,
   Cursors,
   formatEtag,
   mergePatchBody,
   NO_BODY_PIPE,
-  Operation,
-  readPage,
+  PublicRoute,
+  readListPage,
   requirePrincipal,
   ErrorResponse,
   requirePermission,
-  getScope,
-  SentBody,
+  getRequestScope,
+  RequestBody,
   WriteResponder,
 } from '@tracking/http';
 import type { WriteResponse, WrittenResource } from '@tracking/http';
@@ -57,7 +57,7 @@ export class MilestonesController {
   ) {}
 
   @Get('shipments/:id/milestones')
-  @Operation('listMilestones', {
+  @PublicRoute('listMilestones', {
     summary: 'List the milestones of a shipment',
     query: ListMilestonesDto,
     readsYourWrites: 'list',
@@ -76,17 +76,17 @@ export class MilestonesController {
   ): Promise<Page<Milestone>> {
     const listing = {
       list: `milestones of ${id}`,
-      scope: getScope(request),
+      scope: getRequestScope(request),
       filter: { ...filter },
       sort: 'occurred_at',
     };
-    return readPage(query, listing, this.cursors, (limit, after) =>
+    return readListPage(query, listing, this.cursors, (limit, after) =>
       this.reader.listMilestones(request, id, { ...filter, limit, after }),
     );
   }
 
   @Post('shipments/:id/milestones')
-  @Operation('recordMilestone', {
+  @PublicRoute('recordMilestone', {
     summary: 'Record a milestone',
     description: SHIPMENT_ETAG_DESCRIPTION,
     body: RecordMilestoneDto,
@@ -100,7 +100,7 @@ export class MilestonesController {
     type: MilestoneWrittenResource,
   })
   async recordMilestone(
-    @SentBody(MilestonePipe) { milestone, warnings }: ParsedMilestone,
+    @RequestBody(MilestonePipe) { milestone, warnings }: ParsedMilestone,
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -116,7 +116,7 @@ export class MilestonesController {
   }
 
   @Get('shipments/:id/milestones/:milestone_id')
-  @Operation('getMilestone', {
+  @PublicRoute('getMilestone', {
     summary: 'Get a milestone',
     description: 'The ETag is the ETag of the shipment.',
     conditional: 'read',
@@ -135,7 +135,7 @@ export class MilestonesController {
   }
 
   @Patch('shipments/:id/milestones/:milestone_id')
-  @Operation('correctMilestone', {
+  @PublicRoute('correctMilestone', {
     summary: 'Correct a milestone',
     description: `A JSON merge patch: omitted fields keep their value, null clears a field. If a feed sends the milestone again, the correction stays. ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: CorrectMilestoneDto,
@@ -146,7 +146,7 @@ export class MilestonesController {
   @ApiResponse({ status: 200, description: 'The corrected milestone.', type: MilestoneWrittenResource })
   @ErrorResponse(409, 'The milestone is retracted, or another milestone has the external_id.')
   async correctMilestone(
-    @SentBody(MilestonePatchPipe) { patch, warnings }: ParsedMilestonePatch,
+    @RequestBody(MilestonePatchPipe) { patch, warnings }: ParsedMilestonePatch,
     @Param(MILESTONE_IDS_PIPE) ids: MilestoneIds,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -156,7 +156,7 @@ export class MilestonesController {
   }
 
   @Delete('shipments/:id/milestones/:milestone_id')
-  @Operation('retractMilestone', {
+  @PublicRoute('retractMilestone', {
     summary: 'Retract a milestone',
     description: SHIPMENT_ETAG_DESCRIPTION,
     conditional: 'write',
@@ -169,7 +169,7 @@ export class MilestonesController {
   })
   async retractMilestone(
     @Param(MILESTONE_IDS_PIPE) ids: MilestoneIds,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Milestone>> {
@@ -178,11 +178,11 @@ export class MilestonesController {
   }
 
   @Get('milestone_codes')
-  @Operation('listMilestoneCodes', { summary: 'List the milestone catalog', query: ListMilestoneCodesDto })
+  @PublicRoute('listMilestoneCodes', { summary: 'List the milestone catalog', query: ListMilestoneCodesDto })
   @ApiResponse({ status: 200, description: 'A page of the catalog, in order.', type: MilestoneCodeListResource })
-  listCodes(@Query() query: ListMilestoneCodesDto, @CurrentScope() scope: Scope): Promise<Page<MilestoneCode>> {
+  listCodes(@Query() query: ListMilestoneCodesDto, @ScopeOfRequest() scope: Scope): Promise<Page<MilestoneCode>> {
     const listing = { list: 'milestone codes', scope, filter: {}, sort: 'sequence' };
-    return readPage(
+    return readListPage(
       { ...query, limit: query.limit ?? String(MAX_PAGE_SIZE) },
       listing,
       this.cursors,

@@ -2,15 +2,15 @@ import type * as wire from '@tracking/contracts';
 import { ApiProperty, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import { MILESTONE_CODES, SHIPMENT_STATUSES } from '@tracking/contracts';
 import {
-  CalendarDate,
-  InputType,
+  CalendarDateField,
+  DeriveRequestClass,
   Resource,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
   createFieldError,
   CheckedField,
-  text,
-  checkTextUpTo,
+  checkText,
+  checkTextUpToLength,
 } from '@tracking/http';
 import type { FieldCheck } from '@tracking/http';
 import { normaliseCode } from '@tracking/shipments';
@@ -34,7 +34,7 @@ const MAX_SEAL_CHARS = 100;
 
 /** Checks the format of an ISO 6346 code such as `45G1`. Trade codes such as `40HC` have the same format. */
 const checkSizeType: FieldCheck = (value, param) => {
-  const faults = text(value, param);
+  const faults = checkText(value, param);
   if (faults.length > 0 || SIZE_TYPE_PATTERN.test(String(value))) return faults;
   return createFieldError(param, 'invalid_value', 'Must be four letters or digits of ISO 6346, such as 45G1.');
 };
@@ -61,7 +61,7 @@ export class ContainerResource extends Resource implements wire.Container {
   )
   readonly size_type!: string | null;
   @CheckedField(
-    checkTextUpTo(MAX_SEAL_CHARS),
+    checkTextUpToLength(MAX_SEAL_CHARS),
     { description: 'Seal number, or several ones.', example: 'ML-CN4831977', nullable: true },
     { type: String, minLength: 1, maxLength: MAX_SEAL_CHARS },
   )
@@ -94,13 +94,13 @@ export class ContainerResource extends Resource implements wire.Container {
     description: 'Time of the empty return. UTC with milliseconds.',
   })
   readonly empty_returned_at!: string | null;
-  @CalendarDate({
+  @CalendarDateField({
     description: 'Last day without demurrage, as a local date of the place.',
     example: '2026-12-24',
     nullable: true,
   })
   readonly last_free_day!: string | null;
-  @CalendarDate({
+  @CalendarDateField({
     description: 'Last day for returning the empty container, as a local date of the place.',
     example: '2027-01-04',
     nullable: true,
@@ -110,7 +110,7 @@ export class ContainerResource extends Resource implements wire.Container {
 
 /** JSON merge patch of a container. Omitted fields keep their value; null clears a field. */
 @ApiSchema({ name: 'ContainerPatch' })
-export class PatchContainerDto extends InputType(ContainerResource, {
+export class PatchContainerDto extends DeriveRequestClass(ContainerResource, {
   optional: ['size_type', 'seal_number', 'last_free_day', 'empty_return_by'],
 }) {}
 

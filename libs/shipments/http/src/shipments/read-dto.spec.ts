@@ -1,25 +1,25 @@
-import { getFields, readDto, findUnknownFields } from '@tracking/http';
+import { getDeclaredFields, readAndValidateObject, findUnknownFields } from '@tracking/http';
 import type { DtoClass } from '@tracking/http';
 import { RecordMilestoneDto } from '../milestones/milestone.resource.ts';
 import { ListShipmentsDto } from './shipment-filter.ts';
 import { ShipmentWrittenResource, UpsertShipmentDto } from './shipment.resource.ts';
 
 const faults = (dto: DtoClass, input: unknown): string[] =>
-  readDto(dto, input).faults.map(({ param, code }) => `${param} ${code}`);
+  readAndValidateObject(dto, input).faults.map(({ param, code }) => `${param} ${code}`);
 const unknown = (input: unknown): string[] =>
   findUnknownFields(UpsertShipmentDto, ShipmentWrittenResource, input).map(({ param, code }) => `${param} ${code}`);
 
-describe('readDto', () => {
+describe('readAndValidateObject', () => {
   it('reads declared fields and ignores others, whatever their name', () => {
     const input = JSON.parse('{"mode":"air","__proto__":{"house_bill":"X"},"constructor":1,"toString":"y","extra":[]}');
-    const { value, faults } = readDto(UpsertShipmentDto, input);
+    const { value, faults } = readAndValidateObject(UpsertShipmentDto, input);
     expect(faults).toEqual([]);
     expect(JSON.parse(JSON.stringify(value))).toEqual({ mode: 'air' });
     expect(value.house_bill).toBeUndefined();
   });
 
   it('accepts null and absence for every optional field', () => {
-    const nulls = Object.fromEntries([...getFields(UpsertShipmentDto).keys()].map((name) => [name, null]));
+    const nulls = Object.fromEntries([...getDeclaredFields(UpsertShipmentDto).keys()].map((name) => [name, null]));
     expect(faults(UpsertShipmentDto, nulls)).toEqual([]);
     expect(faults(UpsertShipmentDto, {})).toEqual([]);
   });
@@ -113,19 +113,21 @@ describe('readDto', () => {
 
   it('accepts enumeration values in any case and by alias, and converts them to the canonical form', () => {
     const sent = { mode: 'Ocean', load_type: 'FCL', legs: [{ mode: 'SEA' }, 'none'] };
-    expect(readDto(UpsertShipmentDto, sent).value).toMatchObject({
+    expect(readAndValidateObject(UpsertShipmentDto, sent).value).toMatchObject({
       mode: 'ocean',
       load_type: 'fcl',
       legs: [{ mode: 'ocean' }, 'none'],
     });
     const milestone = { code: ' Vessel_Departed', source: 'MANUAL', classifier: 'Actual', reason_code: 'Weather' };
-    expect(readDto(RecordMilestoneDto, milestone).value).toMatchObject({
+    expect(readAndValidateObject(RecordMilestoneDto, milestone).value).toMatchObject({
       code: 'vessel_departed',
       source: 'manual',
       classifier: 'actual',
       reason_code: 'weather',
     });
-    expect(readDto(ListShipmentsDto, { status: 'PENDING,In_Transit' }).value.status).toBe('pending,in_transit');
+    expect(readAndValidateObject(ListShipmentsDto, { status: 'PENDING,In_Transit' }).value.status).toBe(
+      'pending,in_transit',
+    );
     // A similar letter of another alphabet is a different letter.
     expect(faults(UpsertShipmentDto, { mode: 'оcean' })).toEqual(['mode invalid_value']);
   });
@@ -141,7 +143,7 @@ describe('readDto', () => {
     ['OA', 'Here OA is empty_picked_up or gated_out (X12 315), or gated_out (X12 214).'],
     ['AF', 'Here AF is picked_up (X12 315), or picked_up (X12 214).'],
   ])('explains which codes match %s of another standard', (code, meant) => {
-    const { faults: found } = readDto(RecordMilestoneDto, { code, occurred_at: '2026-01-01T00:00:00Z' });
+    const { faults: found } = readAndValidateObject(RecordMilestoneDto, { code, occurred_at: '2026-01-01T00:00:00Z' });
     expect(found).toEqual([
       {
         param: 'code',
@@ -159,7 +161,7 @@ describe('readDto', () => {
   });
 
   it.each([null, undefined, [], 'text', 5, true])('refuses the body %j', (input) => {
-    expect(() => readDto(UpsertShipmentDto, input)).toThrow(
+    expect(() => readAndValidateObject(UpsertShipmentDto, input)).toThrow(
       expect.objectContaining({ code: 'validation_failed', message: 'The body must be a JSON object.' }),
     );
   });

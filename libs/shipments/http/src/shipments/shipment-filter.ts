@@ -14,19 +14,19 @@ import {
   CheckedField,
   type FieldCheck,
   type FieldOptions,
-  Flag,
+  BooleanQueryField,
   checkId,
   createInvalidRequestError,
   DEFAULT_MAX_CHARS,
   PageDto,
   parseTimestamp,
-  QueryList,
-  QueryEnum,
-  QueryText,
-  QueryTime,
-  selectListed,
-  QueryEnumList,
-  text,
+  ListQueryField,
+  EnumQueryField,
+  TextQueryField,
+  TimeQueryField,
+  selectValuesInList,
+  EnumListQueryField,
+  checkText,
 } from '@tracking/http';
 import { foldReference, SHIPMENT_SORT_FIELDS, splitIntoSearchParts, splitIntoWords } from '@tracking/read-models';
 import type { ShipmentListFilter, ShipmentOrder } from '@tracking/read-models';
@@ -36,7 +36,7 @@ import { PLACES_TOKEN } from '../dependencies.ts';
 const { ids: MAX_IDS, words: MAX_WORDS } = SHIPMENT_FILTER_LIMITS;
 
 const checkSearchWords: FieldCheck = (value, param) => {
-  const faults = text(value, param);
+  const faults = checkText(value, param);
   if (faults.length > 0) return faults;
   const count = new Set(splitIntoWords(String(value))).size;
   if (count === 0) return createFieldError(param, 'invalid_value', 'Must contain a letter or a digit.');
@@ -49,17 +49,17 @@ const checkSearchWords: FieldCheck = (value, param) => {
 const FILTER_PARAMETERS: {
   readonly [Kind in ShipmentFilterKind]: (options: FieldOptions, filter: ShipmentFilter) => PropertyDecorator;
 } = {
-  ids: (options) => QueryList(checkId('shp'), MAX_IDS, options),
-  statuses: (options) => QueryEnumList(SHIPMENT_STATUSES, options),
-  flag: Flag,
-  modes: (options) => QueryEnumList(TRANSPORT_MODES, options, MODE_ALIASES),
-  choices: (options, { values = [] }) => QueryEnumList(values, options),
-  reference: QueryText,
-  container: QueryText,
-  party: QueryText,
-  carrier: QueryText,
-  port: QueryText,
-  time: QueryTime,
+  ids: (options) => ListQueryField(checkId('shp'), MAX_IDS, options),
+  statuses: (options) => EnumListQueryField(SHIPMENT_STATUSES, options),
+  flag: BooleanQueryField,
+  modes: (options) => EnumListQueryField(TRANSPORT_MODES, options, MODE_ALIASES),
+  choices: (options, { values = [] }) => EnumListQueryField(values, options),
+  reference: TextQueryField,
+  container: TextQueryField,
+  party: TextQueryField,
+  carrier: TextQueryField,
+  port: TextQueryField,
+  time: TimeQueryField,
   words: (options) =>
     CheckedField(
       checkSearchWords,
@@ -80,12 +80,12 @@ for (const [name, filter] of Object.entries<ShipmentFilter>(SHIPMENT_FILTERS)) {
   const declare = FILTER_PARAMETERS[kind]({ description, ...(example !== undefined && { example }) }, filter);
   declare(ListShipmentsDto.prototype, name);
 }
-const declareSort = QueryEnum(SHIPMENT_SORTS, {
+const ShipmentSortField = EnumQueryField(SHIPMENT_SORTS, {
   description:
     'Field to sort by, with `-` for descending order; `-created_at` by default. Shipments without an ETA come last.',
   example: '-updated_at',
 });
-declareSort(ListShipmentsDto.prototype, 'sort');
+ShipmentSortField(ListShipmentsDto.prototype, 'sort');
 
 /** Filters and order of a shipment list. */
 export interface ShipmentListing {
@@ -111,10 +111,10 @@ const VALUE_CONVERTERS: {
   readonly [Kind in Exclude<ShipmentFilterKind, CodeKind>]: (value: string, filter: ShipmentFilter) => unknown;
 } = {
   ids: (value) => [...new Set(value.split(','))].sort(),
-  statuses: (value) => selectListed(SHIPMENT_STATUSES, value),
+  statuses: (value) => selectValuesInList(SHIPMENT_STATUSES, value),
   flag: (value) => value === 'true',
-  modes: (value) => selectListed(TRANSPORT_MODES, value),
-  choices: (value, { values = [] }) => selectListed(values, value),
+  modes: (value) => selectValuesInList(TRANSPORT_MODES, value),
+  choices: (value, { values = [] }) => selectValuesInList(values, value),
   reference: (value) => value,
   party: (value) => value,
   time: parseTimestamp,

@@ -19,7 +19,7 @@ import {
   TIME_PRECISIONS,
   TIME_RULES,
 } from '@tracking/contracts';
-import { CHANGE_SCHEMA, PageType, RESPONSE_TIME_SCHEMA } from '@tracking/http';
+import { CHANGE_SCHEMA, DerivePageClass, RESPONSE_TIME_SCHEMA } from '@tracking/http';
 import { RecentLookUps } from '@tracking/resilience';
 import { IDENTITY_TOKEN } from '../dependencies.ts';
 import type { ShipmentsHttpDependencies } from '../dependencies.ts';
@@ -87,7 +87,7 @@ class HistoryEntryResource implements wire.HistoryEntry {
 }
 
 @ApiSchema({ name: 'HistoryPage' })
-export class HistoryPageResource extends PageType(
+export class HistoryPageResource extends DerivePageClass(
   HistoryEntryResource,
   'The entries of this page.',
   'Cursor of the next page: send it as `cursor`.',
@@ -121,7 +121,7 @@ class EtaChangeResource implements wire.EtaChange {
 }
 
 @ApiSchema({ name: 'EtaHistoryPage' })
-export class EtaHistoryPageResource extends PageType(
+export class EtaHistoryPageResource extends DerivePageClass(
   EtaChangeResource,
   'The changes of this page.',
   'Cursor of the next page: send it as `cursor`.',

@@ -1,6 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Milestone, Scope, Shipment, ShipmentRecord, Timestamp } from '@tracking/contracts';
-import { createNotFoundError, ReadYourWrites, waitForResponseBudget, getScope, SETTINGS_TOKEN } from '@tracking/http';
+import {
+  createNotFoundError,
+  ReadYourWrites,
+  waitForResponseBudget,
+  getRequestScope,
+  SETTINGS_TOKEN,
+} from '@tracking/http';
 import type { PageContent } from '@tracking/http';
 import type { ReadModelName, MilestoneListQuery, ShipmentListQuery } from '@tracking/read-models';
 import { type FoundMilestone, type GetMilestone, parseShipmentId, toShipmentResource } from '@tracking/shipments';
@@ -30,7 +36,7 @@ export class ShipmentReader {
   async getShipment(request: FastifyRequest, shipmentId: string): Promise<ShipmentRecord> {
     const expected = this.readYourWrites.readExpectedPosition(request);
     const id = readShipmentId(shipmentId);
-    const scope = getScope(request);
+    const scope = getRequestScope(request);
     // The position is read before the row. Otherwise the result could apply to a newer row than the one that was read.
     const current = await this.readYourWrites.hasReachedPosition('shipments', expected);
     const row = await this.readModels.queries.shipments.getShipment(scope, id);
@@ -45,14 +51,14 @@ export class ShipmentReader {
   async getShipmentAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
     this.readYourWrites.checkToken(request);
     const shipment_id = readShipmentId(shipmentId);
-    return requireShipment(await this.shipments.getShipmentAt({ ...getScope(request), shipment_id, as_of }));
+    return requireShipment(await this.shipments.getShipmentAt({ ...getRequestScope(request), shipment_id, as_of }));
   }
 
   /** @throws RequestError `read_model_behind` */
   async listShipments(request: FastifyRequest, query: ShipmentListQuery): Promise<PageContent<Shipment>> {
     await this.readYourWrites.waitForList('shipments', request);
     await waitForResponseBudget(request);
-    const { items, next } = await this.readModels.queries.shipments.listShipments(getScope(request), query);
+    const { items, next } = await this.readModels.queries.shipments.listShipments(getRequestScope(request), query);
     return { items: items.map((record) => this.toResource(record)), next };
   }
 
@@ -66,13 +72,13 @@ export class ShipmentReader {
     const { id } = await this.getShipment(request, shipmentId);
     await this.readYourWrites.waitForList('milestones', request);
     await waitForResponseBudget(request);
-    return this.readModels.queries.milestones.listMilestones(getScope(request), id, query);
+    return this.readModels.queries.milestones.listMilestones(getRequestScope(request), id, query);
   }
 
   /** Reads the milestones from the stream, which includes all writes. @throws RequestError `not_found` */
   async getMilestone(request: FastifyRequest, ids: Omit<GetMilestone, keyof Scope>): Promise<FoundMilestone> {
     this.readYourWrites.checkToken(request);
-    const found = await this.shipments.getMilestone({ ...getScope(request), ...ids });
+    const found = await this.shipments.getMilestone({ ...getRequestScope(request), ...ids });
     if (found === undefined) throw createNotFoundError('milestone');
     return found;
   }
@@ -86,7 +92,7 @@ export class ShipmentReader {
     const shipment_id = readShipmentId(shipmentId);
     const after = query.after?.map((value) => (typeof value === 'number' ? value : String(value)));
     return requireShipment(
-      await this.shipments.listMilestonesAt({ ...getScope(request), shipment_id, ...query, after }),
+      await this.shipments.listMilestonesAt({ ...getRequestScope(request), shipment_id, ...query, after }),
     );
   }
 

@@ -4,10 +4,10 @@ import { ApiParam } from '@nestjs/swagger';
 import type { FieldError, Places, ShipmentFields, Timestamp, Warning } from '@tracking/contracts';
 import {
   CLOCK_TOKEN,
-  createDraftBody,
+  parseDraftBody,
   createInvalidRequestError,
   isJsonObject,
-  QueryTime,
+  TimeQueryField,
   ErrorResponse,
 } from '@tracking/http';
 import type { SentRequest } from '@tracking/http';
@@ -50,7 +50,7 @@ export const AS_OF_PARAMETER = {
 };
 
 export class GetShipmentDto {
-  @QueryTime(AS_OF_PARAMETER)
+  @TimeQueryField(AS_OF_PARAMETER)
   as_of?: string;
 }
 
@@ -93,7 +93,7 @@ export class ShipmentFieldsPipe implements PipeTransform<SentRequest, ParsedShip
  * @throws RequestError with every field whose type or content is invalid
  */
 export function readShipmentFields(sent: Pick<SentRequest, 'body' | 'strict'>, places: Places): ParsedShipmentFields {
-  const { value, faults, accept } = createDraftBody(UpsertShipmentDto, ShipmentWrittenResource, sent);
+  const { value, faults, accept } = parseDraftBody(UpsertShipmentDto, ShipmentWrittenResource, sent);
   const input = removeFaultyFields(value, faults);
   const { fields, errors } = checkShipmentFields(input, input.mode, places, sent.strict);
   return { fields, warnings: accept(errors) };
@@ -112,7 +112,7 @@ export class ShipmentPatchPipe implements PipeTransform<SentRequest, ParsedShipm
 
   /** @throws RequestError naming every faulty field */
   transform(sent: SentRequest): ParsedShipmentPatch {
-    const { value, faults, accept } = createDraftBody(PatchShipmentDto, ShipmentWrittenResource, sent);
+    const { value, faults, accept } = parseDraftBody(PatchShipmentDto, ShipmentWrittenResource, sent);
     const { metadata: _, ...input } = removeFaultyFields(value, faults);
     const { fields, errors } = checkShipmentFields(input, input.mode, this.places, sent.strict);
     const warnings = accept(errors);
@@ -138,7 +138,7 @@ function removeFaultyFields<T extends object>(value: T, faults: readonly FieldEr
   const validPart = (part: unknown, param: string): unknown => {
     if (faulty.has(param)) return undefined;
     if (Array.isArray(part))
-      return part.map((item, index) => validPart(item, `${param}[${index}]`) ?? createValidElement(param));
+      return part.map((item, index) => validPart(item, `${param}[${index}]`) ?? createValidListElement(param));
     if (!isJsonObject(part)) return part;
     return Object.fromEntries(Object.entries(part).map(([name, item]) => [name, validPart(item, `${param}.${name}`)]));
   };
@@ -146,6 +146,6 @@ function removeFaultyFields<T extends object>(value: T, faults: readonly FieldEr
 }
 
 /** Returns a valid element for the list. It replaces an invalid element, whose error is already reported. */
-function createValidElement(list: string): unknown {
+function createValidListElement(list: string): unknown {
   return list === 'container_numbers' ? '' : {};
 }

@@ -10,18 +10,18 @@ import {
   TIME_PRECISIONS,
 } from '@tracking/contracts';
 import {
-  FlexibleTime,
-  InputType,
-  Nested,
-  NestedList,
-  OneOf,
-  PageType,
+  FlexibleTimeField,
+  DeriveRequestClass,
+  ObjectField,
+  ObjectListField,
+  EnumField,
+  DerivePageClass,
   Resource,
   RESPONSE_TIME_SCHEMA,
-  Text,
-  TextList,
-  TextMap,
-  TextMapPatch,
+  TextField,
+  TextListField,
+  TextMapField,
+  TextMapPatchField,
   WithWarnings,
 } from '@tracking/http';
 import type { FieldOptions } from '@tracking/http';
@@ -41,27 +41,27 @@ const MAX_PATCHED_STRINGS = 1_000;
 
 @ApiSchema({ name: 'Party' })
 class PartyResource extends Resource implements wire.Party {
-  @Text({ description: 'Name of the party.', example: 'Acme Electronics Ltd', nullable: true })
+  @TextField({ description: 'Name of the party.', example: 'Acme Electronics Ltd', nullable: true })
   readonly name!: string | null;
-  @Text({ description: 'Your own reference of the party.', example: 'CUST-1042', nullable: true })
+  @TextField({ description: 'Your own reference of the party.', example: 'CUST-1042', nullable: true })
   readonly external_id!: string | null;
 }
 
 @ApiSchema({ name: 'PartyFields' })
-class PartyDto extends InputType(PartyResource, { optional: ['name', 'external_id'] }) {}
+class PartyDto extends DeriveRequestClass(PartyResource, { optional: ['name', 'external_id'] }) {}
 
 @ApiSchema({ name: 'Reference' })
 class ReferenceResource implements wire.Reference {
-  @Text({ description: 'Type of the reference.', example: 'purchase_order' })
+  @TextField({ description: 'Type of the reference.', example: 'purchase_order' })
   readonly type!: string;
-  @Text({ description: 'Value of the reference.', example: 'PO-88213' })
+  @TextField({ description: 'Value of the reference.', example: 'PO-88213' })
   readonly value!: string;
 }
 
 /** A time with an offset, or a date: the whole local day at the port. */
 const ExpectedTime = (options: FieldOptions): PropertyDecorator => {
   const { description } = options;
-  return FlexibleTime(
+  return FlexibleTimeField(
     { day: true },
     { ...options, description: `${description} A date is the whole day.` },
     description,
@@ -70,19 +70,19 @@ const ExpectedTime = (options: FieldOptions): PropertyDecorator => {
 
 /** Fields of a journey of goods between two places. Both a shipment and a leg are journeys. */
 class JourneyResource extends Resource {
-  @Text({
+  @TextField({
     description: 'Carrier: SCAC, or the two-character IATA code for air and courier.',
     example: 'MAEU',
     nullable: true,
   })
   readonly carrier_scac!: string | null;
-  @Text({
+  @TextField({
     description: 'UN/LOCODE, or IATA airport code where the mode allows it.',
     example: 'CNSHA',
     nullable: true,
   })
   readonly origin_port!: string | null;
-  @Text({
+  @TextField({
     description: 'UN/LOCODE, or IATA airport code where the mode allows it.',
     example: 'NLRTM',
     nullable: true,
@@ -104,16 +104,20 @@ class JourneyResource extends Resource {
 
 @ApiSchema({ name: 'Leg' })
 class LegResource extends JourneyResource implements wire.Leg {
-  @OneOf(TRANSPORT_MODES, { description: 'Transport mode of the leg.', example: 'ocean', nullable: true }, MODE_ALIASES)
+  @EnumField(
+    TRANSPORT_MODES,
+    { description: 'Transport mode of the leg.', example: 'ocean', nullable: true },
+    MODE_ALIASES,
+  )
   readonly mode!: wire.Mode | null;
-  @Text({ description: 'Name of the vessel.', example: 'Maersk Honam', nullable: true })
+  @TextField({ description: 'Name of the vessel.', example: 'Maersk Honam', nullable: true })
   readonly vessel!: string | null;
-  @Text({ description: 'Voyage, flight, train or trip number.', example: '412W', nullable: true })
+  @TextField({ description: 'Voyage, flight, train or trip number.', example: '412W', nullable: true })
   readonly voyage!: string | null;
 }
 
 @ApiSchema({ name: 'LegFields' })
-class LegDto extends InputType(LegResource, {
+class LegDto extends DeriveRequestClass(LegResource, {
   optional: ['mode', 'carrier_scac', 'vessel', 'voyage', 'origin_port', 'destination_port', 'etd', 'eta'],
 }) {}
 
@@ -122,7 +126,7 @@ class LegDto extends InputType(LegResource, {
 export class ShipmentResource extends JourneyResource implements wire.Shipment {
   @ApiProperty({ description: 'Service-assigned identifier.', example: 'shp_4h2k7qv3n5xw6yz2aabbccddee' })
   readonly id!: string;
-  @Text({
+  @TextField({
     description:
       'Your own reference, unique per workspace and environment. A shipment sent again with the same reference is updated.',
     example: 'TMS-2026-000181',
@@ -140,27 +144,27 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
     description: 'Milestone that set the status; null if the shipment is pending or was cancelled by the client.',
   })
   readonly status_milestone_id!: string | null;
-  @OneOf(
+  @EnumField(
     TRANSPORT_MODES,
     { description: 'Transport mode; `sea`, `vessel` and `truck` are normalised.', example: 'ocean', nullable: true },
     MODE_ALIASES,
   )
   readonly mode!: wire.Mode | null;
-  @OneOf(LOAD_TYPES, { description: 'Load type of the cargo.', example: 'fcl', nullable: true })
+  @EnumField(LOAD_TYPES, { description: 'Load type of the cargo.', example: 'fcl', nullable: true })
   readonly load_type!: wire.LoadType | null;
-  @Text({ description: 'House bill reference.', example: 'HBL-77120', nullable: true })
+  @TextField({ description: 'House bill reference.', example: 'HBL-77120', nullable: true })
   readonly house_bill!: string | null;
-  @Text({ description: 'Master bill or air waybill.', example: 'MAEU912345678', nullable: true })
+  @TextField({ description: 'Master bill or air waybill.', example: 'MAEU912345678', nullable: true })
   readonly master_bill!: string | null;
-  @Text({ description: 'Booking number of the carrier.', example: 'BKG-55012', nullable: true })
+  @TextField({ description: 'Booking number of the carrier.', example: 'BKG-55012', nullable: true })
   readonly booking_number!: string | null;
-  @OneOf(INCOTERMS, {
+  @EnumField(INCOTERMS, {
     description: 'Rule of Incoterms 2020 or 2010, which divides costs and risks between seller and buyer.',
     example: 'FOB',
     nullable: true,
   })
   readonly incoterm!: wire.Incoterm | null;
-  @TextList(MAX_LISTED_CONTAINERS, {
+  @TextListField(MAX_LISTED_CONTAINERS, {
     description: 'Container (ISO 6346), swap body (EN 13044) or ULD numbers; at most 200 different ones.',
     example: ['CSQU3054383'],
   })
@@ -175,19 +179,19 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
   readonly original_eta!: string | null;
   @ApiProperty({ description: 'Precision of `original_eta`.', enum: TIME_PRECISIONS })
   readonly original_eta_precision!: wire.TimePrecision;
-  @Nested(PartyDto, { description: 'Shipper.', nullable: true }, PartyResource)
+  @ObjectField(PartyDto, { description: 'Shipper.', nullable: true }, PartyResource)
   readonly shipper!: PartyResource | null;
-  @Nested(PartyDto, { description: 'Consignee.', nullable: true }, PartyResource)
+  @ObjectField(PartyDto, { description: 'Consignee.', nullable: true }, PartyResource)
   readonly consignee!: PartyResource | null;
-  @NestedList(ReferenceResource, SHIPMENT_LIMITS.references, { description: 'Additional references.' })
+  @ObjectListField(ReferenceResource, SHIPMENT_LIMITS.references, { description: 'Additional references.' })
   readonly references!: ReferenceResource[];
-  @TextMap(SHIPMENT_LIMITS.metadata, {
+  @TextMapField(SHIPMENT_LIMITS.metadata, {
     description: 'Custom fields: your own strings by name.',
     example: { cost_centre: '4711' },
     nullable: true,
   })
   readonly metadata!: Record<string, string> | null;
-  @NestedList(
+  @ObjectListField(
     LegDto,
     SHIPMENT_LIMITS.legs,
     {
@@ -221,7 +225,7 @@ export class ShipmentResource extends JourneyResource implements wire.Shipment {
  * shipment, omitted fields keep their value, null clears a field, and arrays and objects are replaced.
  */
 @ApiSchema({ name: 'ShipmentFields' })
-export class UpsertShipmentDto extends InputType(ShipmentResource, { optional: SHIPMENT_FIELDS }) {}
+export class UpsertShipmentDto extends DeriveRequestClass(ShipmentResource, { optional: SHIPMENT_FIELDS }) {}
 
 /**
  * A JSON merge patch of a shipment (RFC 7396). Omitted fields keep their value, null clears a field, and arrays are
@@ -229,10 +233,10 @@ export class UpsertShipmentDto extends InputType(ShipmentResource, { optional: S
  * effect even if they equal the values sent before.
  */
 @ApiSchema({ name: 'ShipmentPatch' })
-export class PatchShipmentDto extends InputType(ShipmentResource, {
+export class PatchShipmentDto extends DeriveRequestClass(ShipmentResource, {
   optional: [...SHIPMENT_FIELDS.filter((name) => name !== 'metadata'), 'original_eta'],
 }) {
-  @TextMapPatch(MAX_PATCHED_STRINGS, {
+  @TextMapPatchField(MAX_PATCHED_STRINGS, {
     description: 'Custom fields: your own strings by name; null removes one.',
     example: { cost_centre: '4711', old: null },
     nullable: true,
@@ -244,4 +248,4 @@ export class PatchShipmentDto extends InputType(ShipmentResource, {
 export class ShipmentWrittenResource extends IntersectionType(ShipmentResource, WithWarnings) {}
 
 @ApiSchema({ name: 'ShipmentPage' })
-export class ShipmentPageResource extends PageType(ShipmentResource, 'The shipments of this page.') {}
+export class ShipmentPageResource extends DerivePageClass(ShipmentResource, 'The shipments of this page.') {}

@@ -13,18 +13,18 @@ import type {
 import {
   BodyPipe,
   CurrentCommand,
-  CurrentScope,
+  ScopeOfRequest,
   Cursors,
   formatEtag,
   mergePatchBody,
   NO_BODY_PIPE,
-  Operation,
-  readPage,
+  PublicRoute,
+  readListPage,
   PageDto,
   ReadYourWrites,
   ErrorResponse,
   waitForResponseBudget,
-  SentBody,
+  RequestBody,
   WriteResponder,
 } from '@tracking/http';
 import type { ReadModelName } from '@tracking/read-models';
@@ -75,7 +75,7 @@ export class ShipmentsController {
   @Inject(ActorNames) private readonly actorNames!: ActorNames;
 
   @Post()
-  @Operation('upsertShipment', {
+  @PublicRoute('upsertShipment', {
     summary: 'Create or update a shipment',
     body: UpsertShipmentDto,
     conditional: 'upsert',
@@ -87,7 +87,7 @@ export class ShipmentsController {
     type: ShipmentWrittenResource,
   })
   async upsertShipment(
-    @SentBody(ShipmentFieldsPipe) { fields, warnings }: ParsedShipmentFields,
+    @RequestBody(ShipmentFieldsPipe) { fields, warnings }: ParsedShipmentFields,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
@@ -101,7 +101,7 @@ export class ShipmentsController {
   }
 
   @Get()
-  @Operation('listShipments', {
+  @PublicRoute('listShipments', {
     summary: 'List shipments',
     description:
       'Newest first by default. A page may have fewer shipments than limit, or even none, while has_more is true: continue with next_cursor.',
@@ -112,16 +112,16 @@ export class ShipmentsController {
   async listShipments(
     @Query() query: ListShipmentsDto,
     @Query(ShipmentFilterPipe) { filter, cursorFilter, sort, order }: ShipmentListing,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<Shipment>> {
-    return readPage(query, { list: 'shipments', scope, filter: cursorFilter, sort }, this.cursors, (limit, after) =>
+    return readListPage(query, { list: 'shipments', scope, filter: cursorFilter, sort }, this.cursors, (limit, after) =>
       this.reader.listShipments(request, { filter, order, limit, after }),
     );
   }
 
   @Get(':id')
-  @Operation('getShipment', {
+  @PublicRoute('getShipment', {
     summary: 'Get a shipment',
     query: GetShipmentDto,
     conditional: 'read',
@@ -143,7 +143,7 @@ export class ShipmentsController {
   }
 
   @Patch(':id')
-  @Operation('changeShipment', {
+  @PublicRoute('changeShipment', {
     summary: 'Change a shipment',
     description: 'A JSON merge patch (RFC 7396).',
     body: PatchShipmentDto,
@@ -153,7 +153,7 @@ export class ShipmentsController {
   @ShipmentOperation()
   @ApiResponse({ status: 200, description: 'The shipment.', type: ShipmentWrittenResource })
   async patchShipment(
-    @SentBody(ShipmentPatchPipe) { patch, warnings }: ParsedShipmentPatch,
+    @RequestBody(ShipmentPatchPipe) { patch, warnings }: ParsedShipmentPatch,
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -163,7 +163,7 @@ export class ShipmentsController {
   }
 
   @Patch(':id/containers/:number')
-  @Operation('changeContainer', {
+  @PublicRoute('changeContainer', {
     summary: 'Change a container of a shipment',
     description: `A JSON merge patch (RFC 7396). ${SHIPMENT_ETAG_DESCRIPTION}`,
     body: PatchContainerDto,
@@ -174,7 +174,7 @@ export class ShipmentsController {
   @ApiParam({ name: 'number', description: 'Number of a container of the shipment.', example: 'CSQU3054383' })
   @ApiResponse({ status: 200, description: 'The container.', type: ContainerWrittenResource })
   async changeContainer(
-    @SentBody(new BodyPipe(PatchContainerDto, ContainerWrittenResource)) sent: ReadBody<PatchContainerDto>,
+    @RequestBody(new BodyPipe(PatchContainerDto, ContainerWrittenResource)) sent: ReadBody<PatchContainerDto>,
     @Param(CONTAINER_PARAMETERS_PIPE) ids: ContainerParameters,
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -192,7 +192,7 @@ export class ShipmentsController {
 
   @Post(':id/cancel')
   @HttpCode(200)
-  @Operation('cancelShipment', { summary: 'Cancel a shipment', conditional: 'write' })
+  @PublicRoute('cancelShipment', { summary: 'Cancel a shipment', conditional: 'write' })
   @ShipmentOperation()
   @ApiResponse({
     status: 200,
@@ -202,7 +202,7 @@ export class ShipmentsController {
   @ErrorResponse(409, 'The shipment is already delivered.')
   async cancelShipment(
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
@@ -212,7 +212,7 @@ export class ShipmentsController {
 
   @Post(':id/reopen')
   @HttpCode(200)
-  @Operation('reopenShipment', { summary: 'Reopen a cancelled shipment', conditional: 'write' })
+  @PublicRoute('reopenShipment', { summary: 'Reopen a cancelled shipment', conditional: 'write' })
   @ShipmentOperation()
   @ApiResponse({
     status: 200,
@@ -222,7 +222,7 @@ export class ShipmentsController {
   @ErrorResponse(409, 'A milestone cancels the shipment.')
   async reopenShipment(
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @SentBody(NO_BODY_PIPE) ignored: readonly Warning[],
+    @RequestBody(NO_BODY_PIPE) ignored: readonly Warning[],
     @CurrentCommand() command: CommandContext,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<Shipment>> {
@@ -231,7 +231,7 @@ export class ShipmentsController {
   }
 
   @Get(':id/history')
-  @Operation('listShipmentHistory', {
+  @PublicRoute('listShipmentHistory', {
     summary: 'List the history of a shipment, newest first',
     query: PageDto,
     readsYourWrites: true,
@@ -245,12 +245,12 @@ export class ShipmentsController {
   async getHistory(
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @Query() query: PageDto,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<HistoryEntry>> {
     this.readYourWrites.checkToken(request);
     const listing = { list: `history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
-    return readPage(query, listing, this.cursors, async (limit, after) => {
+    return readListPage(query, listing, this.cursors, async (limit, after) => {
       await waitForResponseBudget(request);
       const found = await this.shipments.listHistory({ ...scope, shipment_id, limit, after: after?.map(Number) });
       const { items, next } = requireShipment(found);
@@ -264,7 +264,7 @@ export class ShipmentsController {
   }
 
   @Get(':id/eta_history')
-  @Operation('listEtaHistory', {
+  @PublicRoute('listEtaHistory', {
     summary: 'List the ETA changes of a shipment, newest first',
     query: PageDto,
     readsYourWrites: true,
@@ -278,19 +278,19 @@ export class ShipmentsController {
   async etaHistory(
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @Query() query: PageDto,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<Page<EtaChange>> {
     this.readYourWrites.checkToken(request);
     const listing = { list: `eta history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
-    return readPage(query, listing, this.cursors, async (limit, after) =>
+    return readListPage(query, listing, this.cursors, async (limit, after) =>
       requireShipment(await this.shipments.listEtaHistory({ ...scope, shipment_id, limit, after: after?.map(Number) })),
     );
   }
 
   @Get(':id/explanation')
   // No `ETag`: expected exceptions depend on settings, which change without the shipment's version.
-  @Operation('explainShipment', {
+  @PublicRoute('explainShipment', {
     summary: 'Explain the status, times and exceptions of a shipment',
     readsYourWrites: true,
   })
@@ -302,7 +302,7 @@ export class ShipmentsController {
   })
   async explainShipment(
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @CurrentScope() scope: Scope,
+    @ScopeOfRequest() scope: Scope,
     @Req() request: FastifyRequest,
   ): Promise<ShipmentExplanation> {
     this.readYourWrites.checkToken(request);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Shipment, ShipmentRecord, Warning } from '@tracking/contracts';
-import { LOGGER_TOKEN, ReadYourWrites, requestFields, getScope } from '@tracking/http';
+import { LOGGER_TOKEN, ReadYourWrites, createRequestLogFields, getRequestScope } from '@tracking/http';
 import type { WrittenResource } from '@tracking/http';
 import type { Logger, Position } from '@tracking/ports';
 import type { ReadModelName, PossibleDuplicate } from '@tracking/read-models';
@@ -51,7 +51,7 @@ export class PossibleDuplicates {
    * contain yet
    */
   rememberReferences(request: FastifyRequest, { id, house_bill, container_numbers }: ShipmentRecord): boolean {
-    const { workspace_id, environment } = getScope(request);
+    const { workspace_id, environment } = getRequestScope(request);
     let isShared = false;
     const add = (kind: string, reference: string) => {
       const key = `${workspace_id}/${environment}/${kind}/${reference}`;
@@ -69,15 +69,15 @@ export class PossibleDuplicates {
   async findDuplicateWarnings(request: FastifyRequest, record: ShipmentRecord): Promise<readonly Warning[]> {
     if (record.house_bill === null && record.container_numbers.length === 0) return [];
     try {
-      const others = await this.readModels.queries.shipments.findPossibleDuplicates(getScope(request), record);
+      const others = await this.readModels.queries.shipments.findPossibleDuplicates(getRequestScope(request), record);
       return others.flatMap((other) => [
-        ...(other.house_bill ? [createWarning('house_bill', `${other.id} has the same house bill.`)] : []),
+        ...(other.house_bill ? [createReferenceWarning('house_bill', `${other.id} has the same house bill.`)] : []),
         ...warnOfSharedContainers(other),
       ]);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.logger.warn(
-        { ...requestFields(request), reason },
+        { ...createRequestLogFields(request), reason },
         'the search for possible duplicates of a shipment failed',
       );
       return [];
@@ -93,10 +93,10 @@ function warnOfSharedContainers({ id, container_numbers }: PossibleDuplicate): r
   const more = container_numbers.length - MAX_NAMED_CONTAINERS;
   const named = container_numbers.slice(0, MAX_NAMED_CONTAINERS).join(', ') + (more > 0 ? ` and ${more} more` : '');
   const noun = container_numbers.length === 1 ? 'container' : 'containers';
-  return named === '' ? [] : [createWarning('container_numbers', `${id} has ${noun} ${named} too.`)];
+  return named === '' ? [] : [createReferenceWarning('container_numbers', `${id} has ${noun} ${named} too.`)];
 }
 
-function createWarning(param: string, message: string): Warning {
+function createReferenceWarning(param: string, message: string): Warning {
   return { code: 'possible_duplicate', param, message };
 }
 

@@ -16,7 +16,7 @@ export interface FuzzCaller {
 export const CALLER_PASSWORD = 'correct horse battery';
 
 /** Creates the callers. Most of them are admins of the workspace `default`; the first one is a user. */
-export async function createCallers(api: Api): Promise<readonly FuzzCaller[]> {
+export async function createFuzzCallers(api: Api): Promise<readonly FuzzCaller[]> {
   const key = async (role: Role, environment: Environment, workspace = 'default'): Promise<FuzzCaller> =>
     createAuthenticatedCaller(
       createBearerHeaders(await api.key(role, environment, workspace)),
@@ -24,7 +24,7 @@ export async function createCallers(api: Api): Promise<readonly FuzzCaller[]> {
     );
   const admin = await key('admin', 'live');
   const user = await createUser(api, 'admin');
-  const command = await createCommand(api);
+  const command = await createIdentityCommand(api);
   const request = { name: 'fuzz', environment: 'live', owner: { type: 'user', id: user.id } } as const;
   const { after } = await api.identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request);
   const own = createAuthenticatedCaller(createBearerHeaders(after.key), LIVE_WORKSPACE_SCOPE);
@@ -71,18 +71,22 @@ function createAuthenticatedCaller(headers: FuzzCaller['headers'], scope: string
   return { headers, scope, isAuthenticated: true };
 }
 
-async function createCommand(api: Api): Promise<IdentityCommand> {
+async function createIdentityCommand(api: Api): Promise<IdentityCommand> {
   const actor = { type: 'system', id: 'test' } as const;
   return { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: await api.workspace() };
 }
 
 async function createUser(api: Api, role: Role) {
   const person = { email: `${randomUUID()}@example.com`, role, password: CALLER_PASSWORD };
-  return (await api.identity.users.createUser(await createCommand(api), person)).after;
+  return (await api.identity.users.createUser(await createIdentityCommand(api), person)).after;
 }
 
 async function signIn(api: Api, email: string): Promise<FuzzCaller['headers']> {
   const from = { address: '203.0.113.7', user_agent: 'fuzz', request_id: 'req_fuzz' };
-  const { token } = await api.identity.signIn(await createCommand(api), { email, password: CALLER_PASSWORD, ...from });
+  const { token } = await api.identity.signIn(await createIdentityCommand(api), {
+    email,
+    password: CALLER_PASSWORD,
+    ...from,
+  });
   return { cookie: `__Host-session=${token}`, ...SAME_SITE_HEADERS };
 }

@@ -121,7 +121,7 @@ export class FuzzedDescription {
     const { security = (this.json as DescriptionDocument).security, 'x-error-codes': errorCodes = [] } = described;
     const pathOfResponses = ['paths', path, method.toLowerCase(), 'responses'];
     const answers = Object.entries(responses).map(
-      ([status, response]) => [status, this.resolveResponse(response, [...pathOfResponses, status])] as const,
+      ([status, response]) => [status, this.resolveSharedResponse(response, [...pathOfResponses, status])] as const,
     );
     return {
       id,
@@ -137,13 +137,16 @@ export class FuzzedDescription {
 
   /** Returns a shared response, in which all errors are problem details. */
   getProblemResponse(): ResponseDescription {
-    return this.resolveResponse(
+    return this.resolveSharedResponse(
       { $ref: '#/components/responses/ProblemDetails' } as ResponseDescription & SchemaReference,
       [],
     );
   }
 
-  private resolveResponse(given: ResponseDescription & SchemaReference, place: readonly string[]): ResponseDescription {
+  private resolveSharedResponse(
+    given: ResponseDescription & SchemaReference,
+    place: readonly string[],
+  ): ResponseDescription {
     const response = this.resolveReference(given);
     const headers = Object.entries(response.headers ?? {}).map(([name, header]) => [
       name,

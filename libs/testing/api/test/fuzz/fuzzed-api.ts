@@ -3,7 +3,7 @@ import type { Position } from '@tracking/ports';
 import { type ClientReceiver, createEnabledEndpoint, startClientReceiver } from '../client-endpoint.ts';
 import { type Api, startApi } from '../start-api.ts';
 import { ResponseValidator } from './response-validator.ts';
-import { type FuzzCaller, CALLER_PASSWORD, createCallers } from './callers.ts';
+import { type FuzzCaller, CALLER_PASSWORD, createFuzzCallers } from './callers.ts';
 import { FuzzedDescription } from './description.ts';
 import type { FuzzedOperation } from './description.ts';
 import { SAMPLE_FILES } from './multipart-forms.ts';
@@ -43,7 +43,7 @@ export class FuzzedApi {
     this.sender = new RequestSender(api.url);
   }
 
-  static async start(): Promise<FuzzedApi> {
+  static async startFuzzedApi(): Promise<FuzzedApi> {
     const written = new RecordedWrites();
     const api = await startApi({
       store: (store) => recordStoreWrites(store, written),
@@ -52,18 +52,18 @@ export class FuzzedApi {
     });
     const receiver = await startClientReceiver();
     const description = new FuzzedDescription((await api.call('GET', '/openapi.json')).body);
-    const fuzzed = new FuzzedApi(api, description, receiver, written, await createCallers(api));
+    const fuzzed = new FuzzedApi(api, description, receiver, written, await createFuzzCallers(api));
     try {
       await fuzzed.createResources();
       return fuzzed;
     } catch (error) {
-      await fuzzed.close();
+      await fuzzed.closeFuzzedApi();
       throw error;
     }
   }
 
-  async close(): Promise<void> {
-    this.sender.close();
+  async closeFuzzedApi(): Promise<void> {
+    this.sender.closeRequestSender();
     await this.api.stop();
     await this.receiver.close();
   }
@@ -79,7 +79,7 @@ export class FuzzedApi {
     const [whose, known] = this.findKnownResources(caller, drawn.usesForeignIds);
     const sent: SentRequest = {
       method: operation.method,
-      path: known.fillPlaceholders(buildPath(operation.path, drawn, known)),
+      path: known.fillPlaceholders(buildRequestPath(operation.path, drawn, known)),
       headers: { ...caller.headers, ...mapValues(drawn.headers, (value) => known.fillPlaceholders(value)) },
       ...(drawn.body !== undefined && {
         body: typeof drawn.body === 'string' ? known.fillPlaceholders(drawn.body) : drawn.body,
@@ -112,7 +112,7 @@ export class FuzzedApi {
 
   /** Creates new callers with the original permissions, because requests may revoke them. */
   private async renewCallers(): Promise<void> {
-    this.callers = await createCallers(this.api);
+    this.callers = await createFuzzCallers(this.api);
     const caller = this.findCaller({ caller: 0 });
     for (const path of ['/v1/session', '/v1/sessions']) {
       const { headers, body } = await this.api.call('GET', path, { headers: caller.headers });
@@ -193,7 +193,7 @@ export class FuzzedApi {
   }
 }
 
-function buildPath(template: string, { path, query }: GeneratedRequest, known: KnownResources): string {
+function buildRequestPath(template: string, { path, query }: GeneratedRequest, known: KnownResources): string {
   const paths = 'resource' in path ? known.listPaths(template) : [];
   const steps = 'steps' in path ? [...path.steps] : [];
   const found = 'resource' in path ? paths[path.resource % paths.length] : undefined;

@@ -48,7 +48,7 @@ export class KnownResources {
   /** Records the resources in a response: its path, the items of a list, and nested lists. */
   recordResponse(asked: string, headers: Readonly<Record<string, unknown>>, body: unknown): void {
     const location = headers['location'];
-    const path = typeof location === 'string' ? stripOrigin(location) : asked.replace(/\?.*$/, '');
+    const path = typeof location === 'string' ? removeUrlOrigin(location) : asked.replace(/\?.*$/, '');
     this.recordPath(path);
     this.recordText('consistency-token', headers['consistency-token']);
     this.recordText('if-match', headers['etag']);
@@ -62,17 +62,18 @@ export class KnownResources {
     const link = body['invitation_url'] ?? body['reset_url'];
     if (typeof link === 'string') this.recordPath(`/v1/invitations/${link.replace(/^.*#/, '')}`);
     const upload = body['upload'];
-    if (isJsonObject(upload) && typeof upload['url'] === 'string') this.recordPath(stripOrigin(upload['url']));
+    if (isJsonObject(upload) && typeof upload['url'] === 'string') this.recordPath(removeUrlOrigin(upload['url']));
   }
 
   /** @param name name of the field, parameter or header */
   recordText(name: string, text: unknown): void {
-    if (typeof text === 'string') appendNewest(this.texts, name, text);
+    if (typeof text === 'string') addNewestKnownValue(this.texts, name, text);
   }
 
   private recordPath(path: string): void {
     const [plain = path] = path.split('?');
-    for (const [template, pattern] of this.patterns) if (pattern.test(plain)) appendNewest(this.paths, template, path);
+    for (const [template, pattern] of this.patterns)
+      if (pattern.test(plain)) addNewestKnownValue(this.paths, template, path);
   }
 
   /** Returns known values for the name, or ids of all kinds if there are none. */
@@ -105,11 +106,11 @@ function toPathPattern(template: string): RegExp {
   return new RegExp(`^${template.replaceAll('.', '\\.').replace(PATH_PARAMETER, '[^/]+')}$`);
 }
 
-function stripOrigin(address: string): string {
+function removeUrlOrigin(address: string): string {
   return address.replace(/^https?:\/\/[^/]+/, '');
 }
 
-function appendNewest(kept: Map<string, string[]>, name: string, text: string): void {
+function addNewestKnownValue(kept: Map<string, string[]>, name: string, text: string): void {
   const others = (kept.get(name) ?? []).filter((other) => other !== text);
   kept.set(name, [...others, text].slice(-MAX_KNOWN_VALUES_PER_KIND));
 }

@@ -43,10 +43,10 @@ export interface FormField {
  * Generates forms with the given fields: complete forms, truncated forms, and forms with missing, repeated, unknown or
  * reordered parts.
  */
-export function generateForms(
+export function generateMultipartForms(
   fields: readonly FormField[],
 ): fc.Arbitrary<{ readonly type: string; readonly body: Uint8Array }> {
-  const parts = fc.tuple(...fields.map(generatePart));
+  const parts = fc.tuple(...fields.map(generateFormPart));
   const other = fc.record({ name: anyText, content: anyText.map((text) => Buffer.from(text)) });
   const beside = fc.oneof(
     { weight: 4, arbitrary: parts },
@@ -63,12 +63,12 @@ export function generateForms(
     fc.constantFrom('multipart/form-data; x=', 'multipart/mixed; boundary='),
   );
   return fc.tuple(beside, boundary, cut, type).map(([given, mark, missing, kind]) => {
-    const whole = Buffer.concat([...given.map((part) => encodePart(part, mark)), Buffer.from(`--${mark}--\r\n`)]);
+    const whole = Buffer.concat([...given.map((part) => encodeFormPart(part, mark)), Buffer.from(`--${mark}--\r\n`)]);
     return { type: kind + mark, body: whole.subarray(0, Math.max(0, whole.length - missing)) };
   });
 }
 
-function generatePart({ name, isFile, values }: FormField): fc.Arbitrary<SentFormPart> {
+function generateFormPart({ name, isFile, values }: FormField): fc.Arbitrary<SentFormPart> {
   if (!isFile) {
     return fc
       .oneof({ weight: 6, arbitrary: values }, anyText)
@@ -86,7 +86,7 @@ function generatePart({ name, isFile, values }: FormField): fc.Arbitrary<SentFor
   });
 }
 
-function encodePart({ name, fileName, type, content }: SentFormPart, boundary: string): Uint8Array {
+function encodeFormPart({ name, fileName, type, content }: SentFormPart, boundary: string): Uint8Array {
   const quoted = (text: string) =>
     `"${text.replace(/[\r\n"]/g, (mark) => `%${mark.charCodeAt(0).toString(16).padStart(2, '0')}`)}"`;
   const disposition = `form-data; name=${quoted(name)}${fileName === undefined ? '' : `; filename=${quoted(fileName)}`}`;

@@ -10,7 +10,7 @@ interface ValueMutation {
   readonly value: unknown;
 }
 
-const anyMutation: fc.Arbitrary<ValueMutation> = fc.record({
+const valueMutationArbitrary: fc.Arbitrary<ValueMutation> = fc.record({
   place: fc.nat(100),
   kind: fc.constantFrom('replace', 'replace', 'replace', 'remove', 'add', 'repeat'),
   name: anyText,
@@ -19,18 +19,18 @@ const anyMutation: fc.Arbitrary<ValueMutation> = fc.record({
 
 /** Generates valid values, and equally often values with one or two mutations. */
 export function mutateSomeValues(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
-  const faults = fc.oneof(fc.constant([]), fc.array(anyMutation, { minLength: 1, maxLength: 2 }));
-  return fc.tuple(values, faults).map(([value, wrong]) => wrong.reduce(applyMutation, value));
+  const faults = fc.oneof(fc.constant([]), fc.array(valueMutationArbitrary, { minLength: 1, maxLength: 2 }));
+  return fc.tuple(values, faults).map(([value, wrong]) => wrong.reduce(applyValueMutation, value));
 }
 
 type Step = string | number;
 
-function applyMutation(value: unknown, { place, kind, name, value: other }: ValueMutation): unknown {
+function applyValueMutation(value: unknown, { place, kind, name, value: other }: ValueMutation): unknown {
   const places = listPaths(value);
   const at = places[place % places.length] ?? [];
-  if (kind === 'replace') return changeValueAt(value, at, () => other);
-  if (kind === 'remove') return changeValueAt(value, at, () => undefined);
-  return changeValueAt(value, at, (present) => {
+  if (kind === 'replace') return changeValueAtPath(value, at, () => other);
+  if (kind === 'remove') return changeValueAtPath(value, at, () => undefined);
+  return changeValueAtPath(value, at, (present) => {
     if (Array.isArray(present)) return kind === 'repeat' ? [...present, ...present, ...present] : [...present, other];
     if (typeof present === 'string' && kind === 'repeat') return present.repeat(2_000 / (present.length + 1) + 2);
     if (typeof present === 'object' && present !== null) return setOwnProperty(present, name, other);
@@ -47,16 +47,16 @@ function listPaths(value: unknown, depth = 0): readonly (readonly Step[])[] {
   return [[], ...inner];
 }
 
-function changeValueAt(
+function changeValueAtPath(
   value: unknown,
   [step, ...rest]: readonly Step[],
   change: (present: unknown) => unknown,
 ): unknown {
   if (step === undefined) return change(value);
   if (Array.isArray(value))
-    return value.map((item: unknown, at) => (String(at) === step ? changeValueAt(item, rest, change) : item));
+    return value.map((item: unknown, at) => (String(at) === step ? changeValueAtPath(item, rest, change) : item));
   const present = value as Record<string, unknown>;
-  return setOwnProperty(present, String(step), changeValueAt(present[step], rest, change));
+  return setOwnProperty(present, String(step), changeValueAtPath(present[step], rest, change));
 }
 
 /** Returns the object with the property set, even if its name is `__proto__`. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { anyText, anyValue } from './arbitrary-values.ts';
 import { generatePlaceholder } from './known-resources.ts';
 import { mutateSomeValues } from './mutations.ts';
-import { SAMPLE_FILES, MEDIA_TYPES, generateForms } from './multipart-forms.ts';
+import { SAMPLE_FILES, MEDIA_TYPES, generateMultipartForms } from './multipart-forms.ts';
 import type { FuzzedOperation, ParameterDescription } from './description.ts';
 import type { SchemaValues } from './schema-values.ts';
 
@@ -21,7 +21,10 @@ export interface GeneratedRequest {
 }
 
 /** Generates requests of an operation, both as described and invalid ones. */
-export function generateRequests(operation: FuzzedOperation, values: SchemaValues): fc.Arbitrary<GeneratedRequest> {
+export function generateOperationRequests(
+  operation: FuzzedOperation,
+  values: SchemaValues,
+): fc.Arbitrary<GeneratedRequest> {
   return fc
     .record({
       caller: fc.nat(1_000),
@@ -148,7 +151,7 @@ const generateFileBodies = fc.record({
 
 function generateBodies({ method, content }: FuzzedOperation, values: SchemaValues): fc.Arbitrary<GeneratedBody> {
   const described = Object.entries(content).map(([type, { schema = {} }]) => {
-    if (type.startsWith('multipart/')) return generateForms(values.generateFields(schema));
+    if (type.startsWith('multipart/')) return generateMultipartForms(values.generateFields(schema));
     if (!/json$/.test(type)) return generateFileBodies;
     const exemplary = values.preferExamples().generateValues(schema);
     return fc.oneof(

@@ -28,7 +28,7 @@ export class ResponseValidator {
     this.headers = description.listResponseHeaderNames();
     this.problem = description.getProblemResponse();
     formats.default(this.ajv);
-    this.ajv.addSchema(forbidUnknownFields(description.json), DOCUMENT_URL);
+    this.ajv.addSchema(forbidUndescribedFields(description.json), DOCUMENT_URL);
   }
 
   /** Returns all differences between a response and the description, or an empty list. */
@@ -88,7 +88,7 @@ function findCodeErrors(described: readonly string[], json: unknown): readonly s
 }
 
 /** Returns the schema with objects that allow only described fields. */
-function forbidUnknownFields(document: object): object {
+function forbidUndescribedFields(document: object): object {
   return JSON.parse(JSON.stringify(document), (name, value: unknown) => {
     if (name !== 'schemas' || typeof value !== 'object' || value === null) return value;
     const schemas = Object.entries(value as Record<string, DescribedSchema>).map(([id, schema]) => [

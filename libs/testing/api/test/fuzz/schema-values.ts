@@ -134,7 +134,7 @@ export class SchemaValues {
   private generateArrays(schema: DescribedSchema, name: string): fc.Arbitrary<unknown> {
     const made = fc.array(
       this.generateValues(schema.items ?? {}, name),
-      createLengthBounds(schema.minItems, schema.maxItems),
+      createArrayLengthBounds(schema.minItems, schema.maxItems),
     );
     const examples = listExamples(schema).filter(Array.isArray);
     return examples.length === 0 ? made : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...examples) }, made);
@@ -179,6 +179,9 @@ function generateNumbers(type: 'integer' | 'number', schema: DescribedSchema): f
   return fc.oneof(fc.double({ min, max, noNaN: true }), fc.integer({ min: Math.ceil(min), max: Math.floor(max) }));
 }
 
-function createLengthBounds(minItems = 0, maxItems = 3): { readonly minLength: number; readonly maxLength: number } {
+function createArrayLengthBounds(
+  minItems = 0,
+  maxItems = 3,
+): { readonly minLength: number; readonly maxLength: number } {
   return { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, minItems + 3)) };
 }

@@ -54,7 +54,7 @@ export class RequestSender {
     return promise;
   }
 
-  close(): void {
+  closeRequestSender(): void {
     this.agent.destroy();
   }
 }

@@ -1,7 +1,7 @@
 import type { Collection } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { DeadLettersResult, DeliveryFilter, WebhookReplay } from '../operation-types.ts';
 import { DeadLetterCounts } from '../store/dead-letter-counts.ts';
@@ -14,10 +14,10 @@ const STRANGER = { ...SAMPLE_SCOPE, workspace_id: 'wsp_two' };
 let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   webhooks = await stage.startWebhooks();
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 const summary = (filter = {}, scope = SAMPLE_SCOPE) => webhooks.deadLetters.summary({ ...scope, filter });
 const dead = (endpoint_id: string) => stage.listDeliveries(webhooks, { endpoint_id, statuses: ['dead_lettered'] });
@@ -65,7 +65,7 @@ describe('summary of dead letters', () => {
 
   test('includes new dead letters and excludes settled ones', async () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createAnswer(410));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
     await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await summary()).toMatchObject({ count: 1 }));
     expect((await summary()).by_reason).toMatchObject([{ reason: 'unexpected_status' }]);
@@ -153,7 +153,7 @@ describe('deliveries', () => {
     const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     const [letter] = await storeDeadLetters(stage, 1, { endpoint_id, reason: 'tls_failed' });
     await storeDeadLetters(stage, 2, { endpoint_id });
-    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
     await stage.publishEvents(stage.addEvent());
     await eventually(async () =>
       expect(await stage.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1),

@@ -2,11 +2,22 @@ import { hash } from 'node:crypto';
 import { DomainError, type ItemPage, type Timestamp, isInScope, chooseLatestTime } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
-import { type Delivery, type ReplayAction, markDiscarded, isEnabled, requestRetry } from '@tracking/webhooks-domain';
+import {
+  type Delivery,
+  type ReplayAction,
+  markDeliveryDiscarded,
+  isEndpointEnabled,
+  requestExtraAttempt,
+} from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
 import type { DeadLetterDiscarder } from '../replays/discard-jobs.ts';
-import { type ReplayDocument, type ReplayStore, createReplayDocument, toReplay } from '../replays/replay-store.ts';
+import {
+  type ReplayDocument,
+  type ReplayStore,
+  createReplayDocument,
+  convertToWebhookReplay,
+} from '../replays/replay-store.ts';
 import type {
   DeadLetterCount,
   DeadLetterSummary,
@@ -21,7 +32,7 @@ import type {
 } from '../operation-types.ts';
 import type { RecountRequests } from '../stats/hour-log.ts';
 import type { DeadLetterCounts, DeadLetterGroup } from '../store/dead-letter-counts.ts';
-import { type DeliveryDocument, toDelivery, toDocument } from '../store/delivery-document.ts';
+import { type DeliveryDocument, toDelivery, convertToDeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import {
   type WebhookDeadLetters,
@@ -34,7 +45,7 @@ import {
   isRepeatedCommand,
   endpointNotFoundError,
 } from '../webhooks-api.ts';
-import { checkFilter } from './replays.ts';
+import { checkReplayFilter } from './replays.ts';
 
 type DeliveryChange = (delivery: DeliveryDocument) => Delivery | Promise<Delivery>;
 type StoreChange = (
@@ -67,15 +78,15 @@ export class Deliveries implements WebhookDeliveries {
       const endpoint = await this.dependencies.endpoints.getEndpoint(now.endpoint_id);
       if (endpoint === undefined || endpoint.deleted) throw deliveryEndpointDeletedError();
       if (now.sandbox && !endpoint.verified) throw endpointNotVerifiedError();
-      if (!now.sandbox && !isEnabled(endpoint)) throw endpointNotEnabledError();
-      return requestRetry(now, command.at);
+      if (!now.sandbox && !isEndpointEnabled(endpoint)) throw endpointNotEnabledError();
+      return requestExtraAttempt(now, command.at);
     });
   }
 
   async discard(command: DeliveryCommand): Promise<WebhookDelivery> {
     const discard = (now: DeliveryDocument) => {
       if (now.status === 'succeeded') throw deliverySucceededError();
-      return markDiscarded(now, command.at);
+      return markDeliveryDiscarded(now, command.at);
     };
     // Also for a repeated command, because its first execution may have failed before the second request of a recount.
     return this.changeDelivery(command, discard, ({ endpoint_id, discarded_at = command.at }, store) =>
@@ -100,7 +111,7 @@ export class Deliveries implements WebhookDeliveries {
       const after = isRepeatedCommand(before, command) ? before : await change(before);
       return storeChange(before, async () => {
         if (after === before) return before;
-        const written = toDocument({ ...after, changed_by: command.id } as DeliveryDocument);
+        const written = convertToDeliveryDocument({ ...after, changed_by: command.id } as DeliveryDocument);
         return (await documents.replace(written, { revision: before.revision })) ? written : undefined;
       });
     });
@@ -137,7 +148,7 @@ export class DeadLetters implements WebhookDeadLetters {
       const isGone = endpoint === undefined || endpoint.deleted;
       return { ...counted, url: endpoint?.url ?? null, status: isGone ? ('deleted' as const) : endpoint.status };
     });
-    const { count, is_exact } = sumGroups(groups);
+    const { count, is_exact } = sumDeadLetterGroups(groups);
     return {
       count,
       is_exact: is_exact && isWhole,
@@ -156,7 +167,7 @@ export class DeadLetters implements WebhookDeadLetters {
 
   async discard(command: DeadLettersCommand): Promise<DeadLettersResult> {
     const settled = await this.startReplays(command, 'discard');
-    this.dependencies.discarding.job.wake();
+    this.dependencies.discarding.job.wakeJob();
     return settled;
   }
 
@@ -184,7 +195,7 @@ export class DeadLetters implements WebhookDeadLetters {
     const [first] = refused;
     if (command.filter.endpoint_id !== undefined && first !== undefined) throw first.error;
     return {
-      replays: [...begun.values()].map(toReplay),
+      replays: [...begun.values()].map(convertToWebhookReplay),
       refused: refused.map(({ endpoint_id, error: { code, message } }) => ({ endpoint_id, code, message })),
     };
   }
@@ -204,7 +215,7 @@ export class DeadLetters implements WebhookDeadLetters {
       delivery_ids === undefined
         ? await counts.findNewestEvents(command, filter)
         : await this.findNewestEventsOfDeliveries(command, delivery_ids);
-    checkFilter(filter, chooseLatestTime(command.at, ...newest.values()));
+    checkReplayFilter(filter, chooseLatestTime(command.at, ...newest.values()));
     return newest;
   }
 
@@ -231,21 +242,21 @@ export class DeadLetters implements WebhookDeadLetters {
     if (action === 'replay') {
       const endpoint = await endpoints.getEndpoint(endpoint_id);
       if (endpoint === undefined || endpoint.deleted) throw endpointDeletedError();
-      if (!isEnabled(endpoint)) throw endpointNotEnabledError();
+      if (!isEndpointEnabled(endpoint)) throw endpointNotEnabledError();
     }
     const { workspace_id, environment, at, filter } = command;
     const { delivery_ids } = filter;
     const id = `rpl_${hash('sha256', `${command.id} ${endpoint_id}`).slice(0, 32)}`;
     const about = { id, workspace_id, environment, endpoint_id, action };
     const which = {
-      ...checkFilter({ ...filter, statuses: ['dead_lettered'] }, chooseLatestTime(at, newest)),
+      ...checkReplayFilter({ ...filter, statuses: ['dead_lettered'] }, chooseLatestTime(at, newest)),
       ...(delivery_ids !== undefined && { delivery_ids }),
     };
     return replays.addReplay({ ...createReplayDocument({ ...about, ...which }, at), requested_by: command.id });
   }
 }
 
-function sumGroups(groups: readonly DeadLetterGroup[]): DeadLetterCount {
+function sumDeadLetterGroups(groups: readonly DeadLetterGroup[]): DeadLetterCount {
   const count = groups.reduce((total, group) => total + group.count, 0);
   return { count, is_exact: groups.every(({ is_exact }) => is_exact) };
 }
@@ -256,7 +267,7 @@ function countDeadLettersBy<K extends 'reason' | 'endpoint_id' | 'event_type'>(
 ) {
   const parts = [...Map.groupBy(groups, (group) => group[key])];
   const counted = parts.map(
-    ([value, some]) => ({ [key]: value, ...sumGroups(some) }) as Record<K, string> & DeadLetterCount,
+    ([value, some]) => ({ [key]: value, ...sumDeadLetterGroups(some) }) as Record<K, string> & DeadLetterCount,
   );
   return counted.sort((one, other) => other.count - one.count);
 }

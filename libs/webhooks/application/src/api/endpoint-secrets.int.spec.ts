@@ -14,11 +14,11 @@ let webhooks: RunningWebhooks;
 let endpoint: EndpointOnStage;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   webhooks = await stage.startWebhooks();
   endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 const command = (scope = SAMPLE_SCOPE) => ({ ...stage.createCommand(scope), endpoint_id: endpoint.id });
 const rotate = (fields: object = {}) => webhooks.endpoints.rotateSecret({ ...command(), ...fields });

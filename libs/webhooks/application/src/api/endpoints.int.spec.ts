@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { DocumentStore } from '@tracking/ports';
 import { eventually, delayStoreReads } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { Scope } from '../operation-types.ts';
@@ -16,10 +16,10 @@ describe('endpoints', () => {
   let webhooks: RunningWebhooks;
 
   beforeEach(async () => {
-    stage = await WebhooksTestStage.open();
+    stage = await WebhooksTestStage.openWebhooksStage();
     webhooks = await stage.startWebhooks();
   });
-  afterEach(() => stage.close());
+  afterEach(() => stage.closeWebhooksStage());
 
   const create = (fields: object = {}, scope: Scope = SAMPLE_SCOPE) =>
     webhooks.endpoints.create({
@@ -226,30 +226,30 @@ describe('endpoints', () => {
     test.each([
       [
         'the wrong token',
-        () => createAnswer(200, {}, 'nope'),
+        () => createReceiverAnswer(200, {}, 'nope'),
         'challenge_mismatch',
         'The endpoint answered 200 with "nope" instead of',
       ],
       [
         'a long answer',
-        () => createAnswer(200, {}, 'x'.repeat(201)),
+        () => createReceiverAnswer(200, {}, 'x'.repeat(201)),
         'challenge_mismatch',
         `with "${'x'.repeat(200)}…" instead of`,
       ],
       [
         'no token',
-        () => createAnswer(204),
+        () => createReceiverAnswer(204),
         'challenge_mismatch',
         'The endpoint answered 204 with an empty body instead of the token',
       ],
       [
         'an error',
-        () => createAnswer(500, {}, ' \u0000\u001b[31mNo\r\n\u202esuch\u0085 "table" '),
+        () => createReceiverAnswer(500, {}, ' \u0000\u001b[31mNo\r\n\u202esuch\u0085 "table" '),
         'unexpected_status',
         'The endpoint answered 500. The answer has the body "[31mNo such \\"table\\"".',
       ],
-      ['an empty error', () => createAnswer(503), 'unexpected_status', '503. The answer has an empty body.'],
-      ['a redirect', () => createAnswer(302), 'redirect_not_followed', '302'],
+      ['an empty error', () => createReceiverAnswer(503), 'unexpected_status', '503. The answer has an empty body.'],
+      ['a redirect', () => createReceiverAnswer(302), 'redirect_not_followed', '302'],
       [
         'nothing',
         () => ({ kind: 'failure', code: 'timeout', message: 'late', durationMs: 1 }) as const,
@@ -271,7 +271,7 @@ describe('endpoints', () => {
       let token = '';
       stage.receivers.respondWith(URL_A, ({ body }) => {
         token = (JSON.parse(body) as { data: { challenge: string } }).data.challenge;
-        return createAnswer(401, {}, `Bearer s3cret is wrong for ${token}, ${secret}`);
+        return createReceiverAnswer(401, {}, `Bearer s3cret is wrong for ${token}, ${secret}`);
       });
       const { last_verification } = await webhooks.endpoints.verify(on(id));
       const message = last_verification?.error?.message ?? '';
@@ -287,7 +287,7 @@ describe('endpoints', () => {
       ['in a URL', { 'x-key': 's3cret/+&=' }, '?key=s3cret%2F%2B%26%3D'],
     ])('masks a secret %s', async (_, headers, answered) => {
       const { id } = await create({ headers });
-      stage.receivers.respondWith(URL_A, () => createAnswer(401, {}, answered));
+      stage.receivers.respondWith(URL_A, () => createReceiverAnswer(401, {}, answered));
       const { last_verification } = await webhooks.endpoints.verify(on(id));
       const message = last_verification?.error?.message ?? '';
       expect(message).toContain('********');
@@ -347,7 +347,7 @@ describe('endpoints', () => {
 
     test('makes one attempt without retries, and does not affect the endpoint', async () => {
       const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-      stage.receivers.respondWith(URL_A, () => createAnswer(410));
+      stage.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
       const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
       await eventually(async () =>
         expect(await webhooks.deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id: sent.id })).toMatchObject({
@@ -495,11 +495,11 @@ describe('conflicts', () => {
   let stage: WebhooksTestStage;
   let webhooks: RunningWebhooks;
   beforeEach(async () => {
-    stage = await WebhooksTestStage.open();
+    stage = await WebhooksTestStage.openWebhooksStage();
     // Only answers, so that nothing but the requests changes stored data.
     webhooks = await stage.startWebhooks({}, new LaggingProcess(), stage.receivers, true);
   });
-  afterEach(() => stage.close());
+  afterEach(() => stage.closeWebhooksStage());
 
   describe('concurrent requests are all carried out', () => {
     test('for one endpoint', async () => {

@@ -11,22 +11,22 @@ import {
 import type { Clock, Collection, EventStore, OutboundHttp } from '@tracking/ports';
 import {
   DEFAULT_ENDPOINT_FIELDS,
-  DEFAULT_OVERLAP_SECONDS,
+  DEFAULT_SECRET_OVERLAP_SECONDS,
   type EndpointFields,
-  NEW_ENDPOINT,
+  INITIAL_ENDPOINT_STATE,
   checkEndpointFields,
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
   createDelivery,
-  renderBody,
-  addSecret,
-  createSandboxEvent,
-  resetForNewUrl,
+  renderDeliveryBody,
+  addSigningSecret,
+  createSandboxWebhookEvent,
+  resetEndpointForNewUrl,
   selectValidSecrets,
-  recordVerification,
+  recordVerificationResult,
 } from '@tracking/webhooks-domain';
-import { type EndpointClients, sendChallenge } from '../endpoints/endpoint-clients.ts';
+import { type EndpointClients, sendOwnershipChallenge } from '../endpoints/endpoint-clients.ts';
 import { type EndpointDocument, hasSameUrl, selectPayloadFormat, toEndpoint } from '../endpoints/endpoint-document.ts';
 import { type EndpointChange, type EndpointStore, readLogMoment } from '../endpoints/endpoint-store.ts';
 import { type SecretBox, createSecret, openSecret, sealHeaders } from '../endpoints/secrets.ts';
@@ -52,7 +52,7 @@ import {
   createPayloadId,
   toDelivery,
   toDeliveryShards,
-  toDocument,
+  convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import {
   type WebhookEndpoints,
@@ -88,7 +88,7 @@ export class Endpoints implements WebhookEndpoints {
     const id = `whe_${hash('sha256', command.id).slice(0, 32)}`;
     const fields = { ...DEFAULT_ENDPOINT_FIELDS, api_version: versions.newest, ...optional, url, event_types };
     const stored = await store.addEndpoint({
-      ...NEW_ENDPOINT,
+      ...INITIAL_ENDPOINT_STATE,
       ...fields,
       id,
       workspace_id: command.workspace_id,
@@ -134,10 +134,15 @@ export class Endpoints implements WebhookEndpoints {
     const { origin } = command;
     const endpoint = await this.requireSignableEndpoint(command);
     if (isRepeatedCommand(endpoint, command)) return toEndpoint(endpoint);
-    const verification = await sendChallenge(clients.cacheEndpoint(endpoint), { outbound, timeoutMs, clock, origin });
+    const verification = await sendOwnershipChallenge(clients.cacheEndpoint(endpoint), {
+      outbound,
+      timeoutMs,
+      clock,
+      origin,
+    });
     // Discard the challenge's result if the endpoint's URL was changed during the challenge.
     return this.updateEndpoint(command, (now) =>
-      hasSameUrl(now, endpoint) ? recordVerification(now, verification) : now,
+      hasSameUrl(now, endpoint) ? recordVerificationResult(now, verification) : now,
     );
   }
 
@@ -164,14 +169,14 @@ export class Endpoints implements WebhookEndpoints {
     const { box, clock } = this.dependencies;
     // The overlap starts when the secret is rotated, which may be hours after the command was first sent.
     const command = { ...asked, at: chooseLatestTime(asked.at, clock().toISOString()) };
-    const { endpoint_id, at, expires_in_seconds = DEFAULT_OVERLAP_SECONDS } = command;
+    const { endpoint_id, at, expires_in_seconds = DEFAULT_SECRET_OVERLAP_SECONDS } = command;
     const fresh = createSecret(box, endpoint_id, command);
     const overlapEnds = new Date(Date.parse(at) + expires_in_seconds * 1_000).toISOString();
     const isDone = ({ secrets }: EndpointDocument) => secrets.some(({ made_by }) => made_by === command.id);
     const rotate = (endpoint: EndpointDocument) => {
       // Drop secrets that were encrypted with a lost key, because they can no longer sign requests.
       const readable = endpoint.secrets.filter(({ sealed }) => box.isSealedWithThisKey(sealed));
-      return { ...endpoint, secrets: addSecret(readable, fresh, overlapEnds) };
+      return { ...endpoint, secrets: addSigningSecret(readable, fresh, overlapEnds) };
     };
     return this.revealCreatedSecret(await this.runCommand(command, rotate, isDone), command);
   }
@@ -180,7 +185,7 @@ export class Endpoints implements WebhookEndpoints {
     const { store, box } = this.dependencies;
     const { id, secrets } = await store.requireEndpoint(command, command.endpoint_id);
     const valid = selectValidSecrets(secrets, command.at);
-    requireReadable(box, valid);
+    requireReadableSecrets(box, valid);
     const [newest, ...previous] = valid.map((stored) => ({ ...stored, secret: openSecret(box, id, stored) }));
     if (newest === undefined) throw new Error(`The new endpoint ${id} has no signing secret.`);
     const previous_secrets = previous.flatMap(({ secret, expires_at }) => (expires_at ? { secret, expires_at } : []));
@@ -192,7 +197,7 @@ export class Endpoints implements WebhookEndpoints {
     const { box } = this.dependencies;
     const made = endpoint.secrets.find(({ made_by }) => made_by === id) ?? endpoint.secrets[0];
     if (made === undefined) throw new Error(`The stored endpoint ${endpoint.id} has no signing secret.`);
-    requireReadable(box, [made]);
+    requireReadableSecrets(box, [made]);
     return { ...toEndpoint(endpoint), secret: openSecret(box, endpoint.id, made) };
   }
 
@@ -201,7 +206,7 @@ export class Endpoints implements WebhookEndpoints {
     const { store, box } = this.dependencies;
     const endpoint = await store.requireEndpoint(command, command.endpoint_id);
     const headers = Object.values(endpoint.headers).map((sealed) => ({ sealed }));
-    requireReadable(box, [...endpoint.secrets, ...headers]);
+    requireReadableSecrets(box, [...endpoint.secrets, ...headers]);
     return endpoint;
   }
 
@@ -239,7 +244,7 @@ export class Endpoints implements WebhookEndpoints {
     const sealed = headers === undefined ? kept : sealHeaders(this.dependencies.box, endpoint.id, headers, kept);
     const after = { ...endpoint, ...plain, headers: sealed };
     if (isDeepStrictEqual(after, endpoint)) return endpoint;
-    return after.url === endpoint.url ? after : resetForNewUrl(after, at, endpoint.revision + 1);
+    return after.url === endpoint.url ? after : resetEndpointForNewUrl(after, at, endpoint.revision + 1);
   }
 }
 
@@ -249,7 +254,7 @@ function hasSameOrigin(one: string, other: string): boolean {
 }
 
 /** @throws DomainError if a value was sealed with another key */
-function requireReadable(box: SecretBox, sealed: readonly { readonly sealed: string }[]): void {
+function requireReadableSecrets(box: SecretBox, sealed: readonly { readonly sealed: string }[]): void {
   if (!sealed.every((each) => box.isSealedWithThisKey(each.sealed))) throw secretUnreadableError();
 }
 
@@ -277,15 +282,15 @@ export class SandboxEventSender {
     const scope = { workspace_id, environment };
     // The event's id is derived from the command, so that a repeated command finds the event.
     const made = { id: `evt_${command.id}`, type, at: command.at, api_version: versions.newest };
-    const event = createSandboxEvent({ ...scope, ...made, addresses });
+    const event = createSandboxWebhookEvent({ ...scope, ...made, addresses });
     const format = selectPayloadFormat(event, endpoint, versions);
     const payload_id = createPayloadId(event.id, format);
     const id = createDeliveryId(endpoint.id, event);
     const about = { event_id: event.id, event_type: type, event_created_at: event.created_at, payload_id };
     const origin = command.origin && { origin: command.origin };
     const fields = { ...scope, ...about, ...origin, id, endpoint_id: endpoint.id, sandbox: true };
-    const delivery = toDocument(createDelivery(fields, command.at));
-    const body = renderBody(event, format, true, versions);
+    const delivery = convertToDeliveryDocument(createDelivery(fields, command.at));
+    const body = renderDeliveryBody(event, format, true, versions);
     await payloads.storePayloads([{ id: payload_id, body, created_at: command.at }]);
     const inserted = await deliveries.insert(delivery);
     payloads.addToCache(payload_id, body);

@@ -4,7 +4,7 @@ import type { EventStore } from '@tracking/ports';
 import {
   DEFAULT_REPLAYED_STATUSES,
   type ReplayFilter,
-  isEnabled,
+  isEndpointEnabled,
   cancelReplay,
   resumeReplay,
 } from '@tracking/webhooks-domain';
@@ -17,7 +17,7 @@ import {
   type ReplayDocument,
   type ReplayStore,
   createReplayDocument,
-  toReplay,
+  convertToWebhookReplay,
 } from '../replays/replay-store.ts';
 import type { CreateReplay, ListReplays, ReplayCommand, Scope, WebhookReplay } from '../operation-types.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
@@ -52,20 +52,20 @@ export class Replays implements WebhookReplays {
       // The replay ends only after the log of published events, which lags, has reached this position.
       const log_head = await eventStore.head();
       const until = log_head === undefined ? {} : { log_head };
-      const which = checkFilter(filter, await this.findLatestEventTime(command));
+      const which = checkReplayFilter(filter, await this.findLatestEventTime(command));
       stored = await this.addReplay({ ...createReplayDocument({ ...about, ...which }, at), ...until });
     }
     await owner.notifyOwningProcesses([endpoint_id]);
-    return toReplay(stored);
+    return convertToWebhookReplay(stored);
   }
 
   async list(request: ListReplays): Promise<ItemPage<WebhookReplay>> {
     const { items, next } = await this.dependencies.store.listReplays(request, request);
-    return { items: items.map(toReplay), next };
+    return { items: items.map(convertToWebhookReplay), next };
   }
 
   async get(request: Scope & { readonly replay_id: string }): Promise<WebhookReplay> {
-    return toReplay(await this.dependencies.store.requireReplay(request, request.replay_id));
+    return convertToWebhookReplay(await this.dependencies.store.requireReplay(request, request.replay_id));
   }
 
   cancel(command: ReplayCommand): Promise<WebhookReplay> {
@@ -107,14 +107,14 @@ export class Replays implements WebhookReplays {
   private async changeReplay(command: ReplayCommand, change: ReplayChange): Promise<WebhookReplay> {
     const after = await this.dependencies.store.applyCommand(command, change);
     // Notify the endpoint's owner even if nothing changed: the first notification may have been lost.
-    if (after.action === 'discard') this.dependencies.discarding.job.wake();
+    if (after.action === 'discard') this.dependencies.discarding.job.wakeJob();
     else await this.dependencies.owner.notifyOwningProcesses([after.endpoint_id]);
-    return toReplay(after);
+    return convertToWebhookReplay(after);
   }
 
   /** @throws not_found, endpoint_not_enabled */
   private async requireEnabled(scope: Scope, endpointId: string): Promise<void> {
-    if (!isEnabled(await this.dependencies.endpoints.requireEndpoint(scope, endpointId)))
+    if (!isEndpointEnabled(await this.dependencies.endpoints.requireEndpoint(scope, endpointId)))
       throw endpointNotEnabledError();
   }
 }
@@ -126,7 +126,7 @@ export class Replays implements WebhookReplays {
  * back
  * @throws validation_failed
  */
-export function checkFilter(filter: CreateReplay['filter'], latest: Timestamp): ReplayFilter {
+export function checkReplayFilter(filter: CreateReplay['filter'], latest: Timestamp): ReplayFilter {
   const { since = null, event_types = null, reasons = null, statuses = DEFAULT_REPLAYED_STATUSES } = filter;
   const until = filter.until === undefined || filter.until > latest ? latest : filter.until;
   if (since !== null && since > until) {

@@ -8,13 +8,18 @@ import type {
   OutboundHttp,
   OutboundResponse,
 } from '@tracking/ports';
-import { type AttemptOutcome, type FinishedAttempt, classifyAnswer, getUrlRevision } from '@tracking/webhooks-domain';
+import {
+  type AttemptOutcome,
+  type FinishedAttempt,
+  determineAttemptOutcome,
+  getEndpointUrlRevision,
+} from '@tracking/webhooks-domain';
 import type { EndpointClient } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { ProcessTime } from '../scheduling/steady-time.ts';
-import { type DeliveryDocument, getPayloadForm } from '../store/delivery-document.ts';
+import { type DeliveryDocument, getFormOfPayloadId } from '../store/delivery-document.ts';
 import { createAttemptTraceparent, toTraceLogFields } from '../tracing.ts';
 
 /** Inputs of one attempt to send a delivery: endpoint, event, body and number. */
@@ -74,7 +79,7 @@ export class AttemptSender {
     const ended = new Date(time.toStoredTime(endedAt));
     // If the clock was set back, an attempt must not end before it began, and its retry must not be due much later.
     const started = new Date(Math.min(ended.getTime(), signedAt));
-    const outcome = toAttemptOutcome(answer, ended, getPayloadForm(delivery.payload_id));
+    const outcome = toAttemptOutcome(answer, ended, getFormOfPayloadId(delivery.payload_id));
     this.recordMetrics(delivery, outcome, { durationMs: answer.durationMs, ended });
     const at = started.toISOString();
     const manual = delivery.manual_at !== null;
@@ -85,7 +90,7 @@ export class AttemptSender {
         endedAt: ended.toISOString(),
         manual,
         outcome,
-        urlRevision: getUrlRevision(client.endpoint),
+        urlRevision: getEndpointUrlRevision(client.endpoint),
       },
       log: { at, duration_ms: Math.round(answer.durationMs), ...toLoggedAnswer(answer), error, manual },
       processTimes: { startedAt, endedAt },
@@ -114,10 +119,10 @@ function toAttemptOutcome(
   ended: Date,
   sentForm: PayloadForm,
 ): AttemptOutcome {
-  if (answer.kind === 'failure') return classifyAnswer(answer, ended.getTime());
+  if (answer.kind === 'failure') return determineAttemptOutcome(answer, ended.getTime());
   const { statusCode, headers } = answer;
   const { 'retry-after': retryAfter, date } = headers;
-  return classifyAnswer({ kind: 'response', statusCode, retryAfter, date, sentForm }, ended.getTime());
+  return determineAttemptOutcome({ kind: 'response', statusCode, retryAfter, date, sentForm }, ended.getTime());
 }
 
 function toLoggedAnswer(

@@ -1,14 +1,14 @@
 import { jest } from '@jest/globals';
 import { eventually, simulateDelay } from '@tracking/testing';
-import { type RetryPolicy, requestRetry } from '@tracking/webhooks-domain';
+import { type RetryPolicy, requestExtraAttempt } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { type FakeBehaviour, createAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
+import { type FakeBehaviour, createReceiverAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookEndpoint } from '../operation-types.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
-import { DELIVERIES_COLLECTION, type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import { DELIVERIES_COLLECTION, type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
 
 const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';
@@ -24,13 +24,13 @@ let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 const on = (endpoint_id: string) => ({ ...stage.createCommand(), endpoint_id });
 const about = (delivery_id: string) => ({ ...stage.createCommand(), delivery_id });
-const failing: FakeBehaviour = () => createAnswer(500, { 'x-from': 'receiver' }, 'sorry');
+const failing: FakeBehaviour = () => createReceiverAnswer(500, { 'x-from': 'receiver' }, 'sorry');
 /** Behaves as configured at first, and answers 200 afterwards. */
 const first = (times: number, behaviour: FakeBehaviour): FakeBehaviour => {
   let count = 0;
@@ -75,7 +75,7 @@ describe('an attempt', () => {
     const { id, secret } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(
       URL_A,
-      first(1, () => ((stage.clockOffset += 2_000), createAnswer(500))),
+      first(1, () => ((stage.clockOffset += 2_000), createReceiverAnswer(500))),
     );
     const event = stage.addEvent();
     await stage.publishEvents(event);
@@ -165,7 +165,7 @@ describe('an attempt', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     stage.receivers.respondWith(
       URL_A,
-      first(1, () => ({ ...createAnswer(500), resent: true })),
+      first(1, () => ({ ...createReceiverAnswer(500), resent: true })),
     );
     const event = stage.addEvent();
     await stage.publishEvents(event);
@@ -219,7 +219,7 @@ describe('an attempt', () => {
     await stage.createEnabledEndpoint(webhooks, URL_B);
     const slowly: FakeBehaviour = async () => {
       await simulateDelay(5);
-      return createAnswer(200);
+      return createReceiverAnswer(200);
     };
     stage.receivers.respondWith(URL_A, slowly);
     stage.receivers.respondWith(URL_B, slowly);
@@ -271,7 +271,7 @@ describe('a delivery that keeps failing', () => {
     webhooks = await stage.startWebhooks({ policy: SHORT });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     const begin = Date.now();
-    stage.receivers.respondWith(URL_A, ({ at }) => createAnswer(at < begin + SHORT.windowMs ? 500 : 200));
+    stage.receivers.respondWith(URL_A, ({ at }) => createReceiverAnswer(at < begin + SHORT.windowMs ? 500 : 200));
     const event = stage.addEvent();
     await stage.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded', last_error: null });
@@ -316,7 +316,7 @@ describe('an endpoint that answers 410', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     stage.receivers.respondWith(
       URL_A,
-      first(1, () => createAnswer(410)),
+      first(1, () => createReceiverAnswer(410)),
     );
     const [one, two] = [stage.addEvent(), stage.addEvent()];
     await stage.publishEvents(one);
@@ -349,7 +349,7 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
     webhooks = await stage.startWebhooks({ policy: NEVER, maxInFlight: 2 });
     for (const url of GONE) {
       await stage.createEnabledEndpoint(webhooks, url);
-      stage.receivers.respondWith(url, () => createAnswer(410));
+      stage.receivers.respondWith(url, () => createReceiverAnswer(410));
     }
     stage.logIsAway = true;
     await stage.publishEvents(stage.addEvent());
@@ -366,7 +366,7 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
     let stopped: Promise<void> = Promise.resolve();
     stage.receivers.respondWith(URL_A, () => {
       stopped = webhooks.stop();
-      return createAnswer(410);
+      return createReceiverAnswer(410);
     });
     await stage.publishEvents(stage.addEvent());
     await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
@@ -376,7 +376,7 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
 });
 
 describe('an endpoint that answers 429 with Retry-After', () => {
-  const holding: FakeBehaviour = () => createAnswer(429, { 'retry-after': '60' });
+  const holding: FakeBehaviour = () => createReceiverAnswer(429, { 'retry-after': '60' });
 
   test('gets nothing for that time, and no attempt is consumed', async () => {
     webhooks = await stage.startWebhooks({ policy: ONCE_SOON });
@@ -496,7 +496,7 @@ describe('in the middle of retries', () => {
     const released = new Promise<void>((resolve) => (release = resolve));
     stage.receivers.respondWith(URL_A, async () => {
       await released;
-      return createAnswer(500);
+      return createReceiverAnswer(500);
     });
     const event = stage.addEvent();
     await stage.publishEvents(event);
@@ -532,7 +532,7 @@ describe('requests of a person', () => {
     const dead = await untilIs(id, event.id, { status: 'dead_lettered' });
     await webhooks.deliveries.retry(about(dead.id));
     await untilIs(id, event.id, { status: 'dead_lettered', attempts_count: dead.attempts_count + 1 });
-    stage.receivers.respondWith(URL_A, () => createAnswer(200));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
     await webhooks.deliveries.retry(about(dead.id));
     await untilIs(id, event.id, { status: 'succeeded' });
     expect(await stage.readMessages(DEAD_LETTERS_TOPIC, 1)).toHaveLength(1);
@@ -559,7 +559,7 @@ describe('requests of a person', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
     stage.receivers.respondWith(
       URL_A,
-      first(1, () => createAnswer(503, { 'retry-after': '3600' })),
+      first(1, () => createReceiverAnswer(503, { 'retry-after': '3600' })),
     );
     const [one, two] = [stage.addEvent(), stage.addEvent()];
     await stage.publishEvents(one);
@@ -577,7 +577,7 @@ describe('requests of a person', () => {
     await webhooks.endpoints.disable(on(id));
     const letters = await storeDeadLetters(stage, 300, { endpoint_id: id });
     const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
-    const retried = letters.map((letter) => toDocument(requestRetry(letter, stage.now())));
+    const retried = letters.map((letter) => convertToDeliveryDocument(requestExtraAttempt(letter, stage.now())));
     await stored.writeMany(retried.map((document) => ({ kind: 'upsert', document })));
     await webhooks.stop();
     webhooks = await stage.startWebhooks();
@@ -618,7 +618,7 @@ describe('requests of a person', () => {
       const released = new Promise<void>((resolve) => (release = resolve));
       stage.receivers.respondWith(URL_A, async () => {
         await released;
-        return createAnswer(status);
+        return createReceiverAnswer(status);
       });
       const event = stage.addEvent();
       await stage.publishEvents(event);

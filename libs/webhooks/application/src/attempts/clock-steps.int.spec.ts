@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -17,11 +17,11 @@ let process: KillableProcess;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   process = new KillableProcess();
   webhooks = await stage.startWebhooks({ policy: SOON }, process);
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 const attemptCount = () => stage.receivers.listDeliveriesAt(URL).length;
 
@@ -29,7 +29,7 @@ describe('an endpoint of a process whose wall clock is set', () => {
   test.each([3 * HOUR, -3 * HOUR])('gets new events at once after %i ms with attempts in progress', async (step) => {
     await stage.createEnabledEndpoint(webhooks, URL);
     const gate = Promise.withResolvers<void>();
-    stage.receivers.respondWith(URL, () => gate.promise.then(() => createAnswer(200)));
+    stage.receivers.respondWith(URL, () => gate.promise.then(() => createReceiverAnswer(200)));
     await stage.publishEvents(...Array.from({ length: 4 }, () => stage.addEvent()));
     await eventually(() => expect(attemptCount()).toBe(4));
     process.clockOffset += step;
@@ -44,7 +44,7 @@ describe('an endpoint of a process whose wall clock is set', () => {
     'is attempted after days forward and back %s',
     async (by) => {
       await stage.createEnabledEndpoint(webhooks, URL);
-      stage.receivers.respondWith(URL, () => createAnswer(500));
+      stage.receivers.respondWith(URL, () => createReceiverAnswer(500));
       await stage.publishEvents(stage.addEvent());
       await eventually(() => expect(attemptCount()).toBeGreaterThan(1));
       process.clockOffset += DAYS;
@@ -56,7 +56,7 @@ describe('an endpoint of a process whose wall clock is set', () => {
         await webhooks.stop();
         webhooks = await stage.startWebhooks({ policy: SOON });
       }
-      stage.receivers.respondWith(URL, () => createAnswer(200));
+      stage.receivers.respondWith(URL, () => createReceiverAnswer(200));
       await eventually(
         async () => {
           const [all] = [await webhooks.deliveries.list({ scopes: [SAMPLE_SCOPE], filter: {}, limit: 10 })];
@@ -69,12 +69,12 @@ describe('an endpoint of a process whose wall clock is set', () => {
 
   test('waits no longer than it asked for with Retry-After', async () => {
     await stage.createEnabledEndpoint(webhooks, URL);
-    stage.receivers.respondWith(URL, () => createAnswer(429, { 'retry-after': '1' }));
+    stage.receivers.respondWith(URL, () => createReceiverAnswer(429, { 'retry-after': '1' }));
     process.clockOffset += DAYS;
     await stage.publishEvents(stage.addEvent());
     await eventually(() => expect(attemptCount()).toBe(1));
     process.clockOffset -= DAYS;
-    stage.receivers.respondWith(URL, () => createAnswer(200));
+    stage.receivers.respondWith(URL, () => createReceiverAnswer(200));
     await eventually(() => expect(attemptCount()).toBe(2), { deadlineMs: 10_000 });
   });
 });

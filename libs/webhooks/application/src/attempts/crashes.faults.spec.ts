@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -16,9 +16,9 @@ const EVENTS = 3;
 
 let stage: WebhooksTestStage;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 /** Events published first. The third and fourth endpoints leave one unanswered each. */
 const BEFORE = 2;
@@ -48,21 +48,21 @@ async function run(dieAt: number, before: boolean) {
     const id = headers['service-event-id'] ?? '';
     if (!refused.has(id)) {
       refused.add(id);
-      return createAnswer(500);
+      return createReceiverAnswer(500);
     }
     accepted.push(`a ${id}`);
-    return createAnswer(200);
+    return createReceiverAnswer(200);
   });
   stage.receivers.respondWith(urls[1] ?? '', ({ headers }) => {
     accepted.push(`b ${headers['service-event-id'] ?? ''}`);
-    return createAnswer(200);
+    return createReceiverAnswer(200);
   });
-  const waken = Promise.withResolvers<ReturnType<typeof createAnswer>>();
+  const waken = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
   let isFirst = true;
   stage.receivers.respondWith(urls[2] ?? '', ({ headers }) => {
     if (isFirst) {
       isFirst = false;
-      return createAnswer(500);
+      return createReceiverAnswer(500);
     }
     accepted.push(`c ${headers['service-event-id'] ?? ''}`);
     return waken.promise;
@@ -85,7 +85,7 @@ async function run(dieAt: number, before: boolean) {
   });
   const late = first.metrics.getMetricValue('webhook_deliveries_recorded_late_total');
   const putOff = first.metrics.getMetricValue('webhook_deliveries_put_off_total');
-  waken.resolve(createAnswer(200));
+  waken.resolve(createReceiverAnswer(200));
   const all = async (webhooks: typeof setUp) => {
     const done = await stage.listDeliveries(webhooks, { statuses: ['succeeded'] }, scope);
     expect(done).toHaveLength(EXPECTED);

@@ -8,20 +8,20 @@ import {
   ANNOUNCEMENT_QUEUE,
   DELIVERIES_COLLECTION,
   type DeliveryDocument,
-  toDocument,
+  convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 
 let stage: WebhooksTestStage;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 test('publishes a dead letter without its event, or skips it, if the broker refuses it; all others are published', async () => {
   const letters = await storeDeadLetters(stage, 4, { endpoint_id: 'whe_1' });
   const [large, largest] = letters.map(({ id }) => id);
   const deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
-  const untold = letters.map((letter) => toDocument({ ...letter, announced_at: null }));
+  const untold = letters.map((letter) => convertToDeliveryDocument({ ...letter, announced_at: null }));
   await deliveries.writeMany(untold.map((document) => ({ kind: 'upsert', document })));
   const process = new KillableProcess();
   const { wrapBroker } = process;

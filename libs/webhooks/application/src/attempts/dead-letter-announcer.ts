@@ -12,7 +12,7 @@ import {
   createRetryCounter,
 } from '@tracking/ports';
 import { LeaderElectedJob } from '@tracking/resilience';
-import { markAnnounced } from '@tracking/webhooks-domain';
+import { markDeadLetterAnnounced } from '@tracking/webhooks-domain';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { WebhookAttempt } from '../operation-types.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
@@ -24,7 +24,7 @@ import {
   createAttemptId,
   toDelivery,
   toDeliveryShards,
-  toDocument,
+  convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import type { EndpointEvents } from './endpoint-events.ts';
 
@@ -91,7 +91,7 @@ export class DeadLetterAnnouncer {
     const messages = await this.dependencies.messages.buildMessages(found);
     if (await this.tryPublish(messages)) return;
     for (const [index, message] of messages.entries()) {
-      if ((await this.tryPublish([message])) || (await this.tryPublish([omitEvent(message)]))) continue;
+      if ((await this.tryPublish([message])) || (await this.tryPublish([removeEventFromMessage(message)]))) continue;
       const { id: delivery, endpoint_id: endpoint } = found[index] ?? {};
       this.dependencies.logger.warn({ delivery, endpoint }, 'webhooks: the dead letter topic refused a message');
     }
@@ -115,7 +115,7 @@ export class DeadLetterAnnouncer {
     let current: DeliveryDocument | undefined = delivery;
     while (current?.status === 'dead_lettered' && current.announced_at === null) {
       if (
-        await this.dependencies.deliveries.replace(toDocument(markAnnounced(current, at)), {
+        await this.dependencies.deliveries.replace(convertToDeliveryDocument(markDeadLetterAnnounced(current, at)), {
           revision: current.revision,
         })
       )
@@ -192,7 +192,7 @@ export class DeadLetterMessages {
 }
 
 /** Returns the message without its event. */
-function omitEvent(message: Message): Message {
+function removeEventFromMessage(message: Message): Message {
   return { ...message, value: JSON.stringify({ ...(JSON.parse(message.value) as object), event: null }) };
 }
 

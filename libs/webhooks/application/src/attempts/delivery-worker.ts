@@ -3,9 +3,9 @@ import {
   CONTENT_TOO_LARGE_STATUS,
   type Random,
   type RetryPolicy,
-  applyAttempt,
-  getUrlRevision,
-  toThinBody,
+  applyFinishedAttempt,
+  getEndpointUrlRevision,
+  removeSnapshotsFromBody,
 } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
 import { type EndpointDocument, hasSameUrl } from '../endpoints/endpoint-document.ts';
@@ -22,10 +22,10 @@ import {
   type DeliveryDocument,
   type Payloads,
   createAttemptId,
-  getPayloadForm,
-  getThinPayloadId,
+  getFormOfPayloadId,
+  getThinFormOfPayloadId,
   toDeliveryShards,
-  toDocument,
+  convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import type { AttemptSender, FailureLog, AttemptResult, PreparedAttempt } from './attempt-sender.ts';
 import type { DeadLetterAnnouncer } from './dead-letter-announcer.ts';
@@ -98,7 +98,7 @@ export class DeliveryWorker {
     const stored = await this.storeOutcome(delivery, made, owned.endpoint);
     count?.(stored?.latest_attempt);
     await this.saveHealth(owned);
-    if (stored?.status === 'dead_lettered') announcer.job.wake();
+    if (stored?.status === 'dead_lettered') announcer.job.wakeJob();
     return stored;
   }
 
@@ -116,7 +116,7 @@ export class DeliveryWorker {
     if (delivery === undefined || !owned.isDue(delivery, time.now(), pending)) return { delivery };
     const body = payloads.getCachedPayload(delivery.payload_id) ?? (await payloads.readPayload(delivery.payload_id));
     if (body === undefined) throw new PayloadMissing(delivery.id);
-    const prepared = needsThinBody(delivery, client.endpoint)
+    const prepared = mustSendThinBody(delivery, client.endpoint)
       ? await this.switchToThinBody(delivery, body)
       : { delivery, body };
     // While a storage engine was unreachable, another process may have taken over the shard.
@@ -129,8 +129,8 @@ export class DeliveryWorker {
     full: Uint8Array,
   ): Promise<Pick<PreparedAttempt, 'delivery' | 'body'>> {
     const { payloads, time } = this.dependencies;
-    const id = getThinPayloadId(delivery.payload_id);
-    const body = toThinBody(Buffer.from(full).toString());
+    const id = getThinFormOfPayloadId(delivery.payload_id);
+    const body = removeSnapshotsFromBody(Buffer.from(full).toString());
     await payloads.storePayloads([{ id, body, created_at: new Date(time.toStoredTime(time.now())).toISOString() }]);
     payloads.addToCache(id, body);
     return { delivery: { ...delivery, payload_id: id }, body: Buffer.from(body) };
@@ -186,7 +186,7 @@ export class DeliveryWorker {
     endpoint: EndpointDocument,
   ): Promise<DeliveryDocument | undefined> {
     const { repeatable, recounts, policy, random, engines } = this.dependencies;
-    const context = { policy, pauses: endpoint.pauses, random, urlRevision: getUrlRevision(endpoint) };
+    const context = { policy, pauses: endpoint.pauses, random, urlRevision: getEndpointUrlRevision(endpoint) };
     let current: DeliveryDocument | undefined = known;
     let tried: DeliveryDocument | undefined;
     let restored: readonly DeliveryDocument[] = [];
@@ -195,11 +195,14 @@ export class DeliveryWorker {
       if (tried !== undefined) current = await repeatable.get(known.id, toDeliveryShards(known));
       while (current !== undefined) {
         const { revision } = current;
-        if (tried !== undefined && hasSameAttempt(current, tried)) {
+        if (tried !== undefined && isAttemptAlreadyStored(current, tried)) {
           // The failed write may have failed before its second request of a recount.
           return recounts.recountRestored(restored, () => Promise.resolve(current));
         }
-        const settled = toDocument({ ...applyAttempt(current, finished, context), payload_id: known.payload_id });
+        const settled = convertToDeliveryDocument({
+          ...applyFinishedAttempt(current, finished, context),
+          payload_id: known.payload_id,
+        });
         const isDead = settled.status === 'dead_lettered' && current.status !== 'dead_lettered';
         const attempt = { number: settled.attempts_count, ...log, ...(isDead && { dead_lettered: true as const }) };
         const outcome = { ...settled, latest_attempt: attempt };
@@ -230,10 +233,10 @@ export class DeliveryWorker {
  * Returns true if the receiver refused the full body because of its size, and the endpoint receives thin bodies by now.
  * Otherwise a delivery keeps its body, whatever its endpoint receives.
  */
-function needsThinBody({ payload_id, latest_attempt }: DeliveryDocument, { payload }: EndpointDocument): boolean {
+function mustSendThinBody({ payload_id, latest_attempt }: DeliveryDocument, { payload }: EndpointDocument): boolean {
   return (
     payload === 'thin' &&
-    getPayloadForm(payload_id) === 'full' &&
+    getFormOfPayloadId(payload_id) === 'full' &&
     latest_attempt?.status_code === CONTENT_TOO_LARGE_STATUS
   );
 }
@@ -241,6 +244,6 @@ function needsThinBody({ payload_id, latest_attempt }: DeliveryDocument, { paylo
 /**
  * Returns true if the stored delivery already contains the attempt, so that the attempt is not logged or counted twice.
  */
-function hasSameAttempt(stored: DeliveryDocument, tried: DeliveryDocument): boolean {
+function isAttemptAlreadyStored(stored: DeliveryDocument, tried: DeliveryDocument): boolean {
   return stored.attempts_count === tried.attempts_count && stored.last_attempt_at === tried.last_attempt_at;
 }

@@ -1,18 +1,18 @@
 import type { Lease } from '@tracking/ports';
-import { DEFAULT_RETRY_POLICY, NEW_ENDPOINT, createDelivery } from '@tracking/webhooks-domain';
+import { DEFAULT_RETRY_POLICY, INITIAL_ENDPOINT_STATE, createDelivery } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { SetTimer } from '../scheduling/timing.ts';
-import { toDocument } from '../store/delivery-document.ts';
+import { convertToDeliveryDocument } from '../store/delivery-document.ts';
 import { PayloadMissing } from './delivery-worker.ts';
 import { Dispatcher, type DispatcherDependencies } from './dispatcher.ts';
-import { UNSET_CLOCK } from '../../test/unset-clock.ts';
+import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
 
-const TIMING = { time: UNSET_CLOCK, policy: DEFAULT_RETRY_POLICY };
+const TIMING = { time: TIME_OF_NEVER_SET_CLOCK, policy: DEFAULT_RETRY_POLICY };
 
 const START = Date.UTC(2026, 0, 1);
 const ENDPOINT = {
-  ...NEW_ENDPOINT,
+  ...INITIAL_ENDPOINT_STATE,
   id: 'whe_1',
   workspace_id: 'wsp_1',
   status: 'enabled',
@@ -35,7 +35,7 @@ function wait(owned: OwnedEndpoint, id: string): void {
   const at = new Date(NOW - 1).toISOString();
   const about = { workspace_id: 'wsp_1', environment: 'live', endpoint_id: 'whe_1', payload_id: 'p' } as const;
   const event = { event_id: id, event_type: 'shipment.created', event_created_at: at, sandbox: false };
-  owned.addDelivery(toDocument(createDelivery({ ...about, ...event, id }, at)), 0, owned.room);
+  owned.addDelivery(convertToDeliveryDocument(createDelivery({ ...about, ...event, id }, at)), 0, owned.room);
 }
 
 test('a delivery whose body is not stored yet waits before its next try, also while its endpoint recovers', async () => {
@@ -58,7 +58,7 @@ test('a delivery whose body is not stored yet waits before its next try, also wh
     reporter: { getReportTime: () => Infinity },
     engines: { ended: new AbortController().signal },
     logger: { debug: () => undefined },
-    time: { ...UNSET_CLOCK, now: () => NOW },
+    time: { ...TIME_OF_NEVER_SET_CLOCK, now: () => NOW },
     maxInFlight: 100,
     worker: { attemptDelivery: attempt },
     setTimer,

@@ -16,7 +16,7 @@ import { type DeliveryWorker, PayloadMissing } from './delivery-worker.ts';
 import type { FailureReporter } from './endpoint-events.ts';
 
 /** Interval at which spare time is checked while an endpoint waits for it. */
-const SPARE_TIME_POLL_MS = 5;
+const SPARE_TIME_CHECK_INTERVAL_MS = 5;
 
 export interface DispatcherDependencies {
   readonly endpoints: OwnedEndpoints;
@@ -54,7 +54,7 @@ export class Dispatcher implements EndpointObserver {
   private readonly disabling = new Set<Promise<void>>();
 
   constructor(private readonly dependencies: DispatcherDependencies) {
-    const { endpoints, maxInFlight, time, setTimer = setSystemTimer, loopTime = readLoopTime } = dependencies;
+    const { endpoints, maxInFlight, time, setTimer = setSystemTimer, loopTime = readEventLoopTime } = dependencies;
     this.scheduler = new FairScheduler(maxInFlight);
     this.later = new DelayQueue(time, (owned) => this.onEndpointChange(owned), setTimer);
     this.loopTime = loopTime;
@@ -85,9 +85,9 @@ export class Dispatcher implements EndpointObserver {
   }
 
   /** Stops starting attempts. Resolves when every outcome is stored and endpoints that answered 410 are disabled. */
-  async stop(): Promise<void> {
+  async stopDispatching(): Promise<void> {
     this.isStopping = true;
-    this.later.close();
+    this.later.closeDelayQueue();
     clearTimeout(this.spareTimeTimer);
     await Promise.allSettled(this.unsettled.keys());
     await Promise.allSettled(this.disabling);
@@ -186,7 +186,7 @@ export class Dispatcher implements EndpointObserver {
       for (let owned = this.findNextPacedEndpoint(); owned !== undefined; owned = this.findNextPacedEndpoint())
         this.onEndpointChange(owned);
       if (this.pacing.isAwaited) this.awaitSpareTime();
-    }, SPARE_TIME_POLL_MS);
+    }, SPARE_TIME_CHECK_INTERVAL_MS);
   }
 
   private findNextPacedEndpoint(): OwnedEndpoint | undefined {
@@ -254,7 +254,7 @@ export const setSystemTimer: SetTimer = (ring, ms) => {
   return () => clearTimeout(timer);
 };
 
-function readLoopTime(): EventLoopTime {
+function readEventLoopTime(): EventLoopTime {
   const { idle } = performance.eventLoopUtilization();
   return { elapsed: performance.now(), idle };
 }

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { Scope } from '../operation-types.ts';
@@ -17,9 +17,9 @@ const URLS = ['faulty', 'told', 'told-too'] as const;
 
 let stage: WebhooksTestStage;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 /**
  * Two events for an endpoint that answers none. The process that owns it dies at the given outgoing call, and another
@@ -31,7 +31,7 @@ async function run(dieAt: number, before: boolean) {
   const setUp = await stage.startWebhooks({ policy: POLICY });
   const { id } = await stage.createEnabledEndpoint(setUp, String(faulty), { event_types: ['*', FAILING, DEAD] }, scope);
   for (const url of others) await stage.createEnabledEndpoint(setUp, url, { event_types: [FAILING, DEAD] }, scope);
-  stage.receivers.respondWith(String(faulty), () => createAnswer(500));
+  stage.receivers.respondWith(String(faulty), () => createReceiverAnswer(500));
   await stage.publishEvents(stage.addEvent(scope), stage.addEvent(scope));
   const attempted = (times: number, webhooks = setUp) =>
     eventually(async () => {

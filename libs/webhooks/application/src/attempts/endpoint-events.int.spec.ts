@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { EVENT_HEADERS, type EventEnvelope } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 
@@ -26,16 +26,16 @@ const LONG: RetryPolicy = { firstMs: 2 * MINUTE, factor: 1_000, capMs: 24 * HOUR
 let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   stage.receivers.respondWith(FAULTY, (request) =>
     request.headers['service-event-type'] === 'endpoint.verification'
       ? stage.receivers.respondWithOk(request)
-      : createAnswer(500),
+      : createReceiverAnswer(500),
   );
 });
 afterEach(async () => {
   expect(stage.errors).toEqual([]);
-  await stage.close();
+  await stage.closeWebhooksStage();
 });
 
 type Told = EventEnvelope & { readonly data: { readonly [name: string]: Readonly<Record<string, unknown>> } };
@@ -136,7 +136,7 @@ describe('the event about a dead letter', () => {
 
   test('is told of what an endpoint gave up for itself', async () => {
     const gone = await stage.createEnabledEndpoint(webhooks, FAULTY);
-    stage.receivers.respondWith(FAULTY, () => createAnswer(410));
+    stage.receivers.respondWith(FAULTY, () => createReceiverAnswer(410));
     await stage.createEnabledEndpoint(webhooks, TOLD, OPERATING);
     await stage.publishEvents(stage.addEvent());
     expect((await untilTold()).data['endpoint']).toMatchObject({ id: gone.id });
@@ -144,7 +144,7 @@ describe('the event about a dead letter', () => {
 
   test('is not sent about deliveries of such events: two failing endpoints do not notify each other', async () => {
     await stage.createEnabledEndpoint(webhooks, FAULTY, { event_types: ['*', DEAD] });
-    stage.receivers.respondWith(TOLD, () => createAnswer(500));
+    stage.receivers.respondWith(TOLD, () => createReceiverAnswer(500));
     const id = await registered(TOLD);
     await stage.publishEvents(stage.addEvent());
     await eventually(async () =>
@@ -160,7 +160,7 @@ describe('the event about a dead letter', () => {
     stage.receivers.respondWith(url, (request) =>
       request.headers['service-event-type'] === 'endpoint.verification'
         ? stage.receivers.respondWithOk(request)
-        : createAnswer(500),
+        : createReceiverAnswer(500),
     );
     return (await stage.createEnabledEndpoint(webhooks, url, OPERATING)).id;
   }
@@ -210,22 +210,22 @@ describe('the event about a failing endpoint', () => {
 
   test('is sent again after an answer in between, and not if it answered within the hour', async () => {
     const { id } = await failsSince();
-    stage.receivers.respondWith(FAULTY, () => createAnswer(200));
+    stage.receivers.respondWith(FAULTY, () => createReceiverAnswer(200));
     await stage.publishEvents(stage.addEvent());
     await eventually(() => expect(stage.receivers.listDeliveriesAt(FAULTY)).toHaveLength(3));
     stage.clockOffset += HOUR;
     await another();
     expect(told()).toEqual([]);
-    stage.receivers.respondWith(FAULTY, () => createAnswer(503));
+    stage.receivers.respondWith(FAULTY, () => createReceiverAnswer(503));
     const failed = stage.addEvent();
     await stage.publishEvents(failed);
     await eventually(async () => expect(await statusOf(id, failed.id)).toBe('retrying'));
     stage.clockOffset += HOUR;
     const first = await untilTold();
-    stage.receivers.respondWith(FAULTY, () => createAnswer(200));
+    stage.receivers.respondWith(FAULTY, () => createReceiverAnswer(200));
     await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await statusOf(id, failed.id)).toBe('succeeded'));
-    stage.receivers.respondWith(FAULTY, () => createAnswer(503));
+    stage.receivers.respondWith(FAULTY, () => createReceiverAnswer(503));
     const again = stage.addEvent();
     await stage.publishEvents(again);
     await eventually(async () => expect(await statusOf(id, again.id)).toBe('retrying'));
@@ -275,7 +275,7 @@ describe('the event about a failing endpoint', () => {
     await webhooks.stop();
     webhooks = await stage.startWebhooks({ policy: LONG });
     stage.clockOffset += 5 * HOUR;
-    stage.receivers.respondWith(FAULTY, () => createAnswer(200));
+    stage.receivers.respondWith(FAULTY, () => createReceiverAnswer(200));
     await stage.publishEvents(stage.addEvent());
     await eventually(async () =>
       expect(await stage.listDeliveries(webhooks, { endpoint_id: id, statuses: ['succeeded'] })).toHaveLength(1),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { eventually, choosePropertyRounds, simulateDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { type FakeBehaviour, createAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
+import { type FakeBehaviour, createReceiverAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -16,9 +16,9 @@ let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 const after = async (ms: number, result: ReturnType<FakeBehaviour>) => {
   await simulateDelay(ms);
@@ -80,7 +80,7 @@ describe('an endpoint that keeps failing', () => {
     webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, FAILING);
     await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(FAILING, () => createAnswer(500));
+    stage.receivers.respondWith(FAILING, () => createReceiverAnswer(500));
     await stage.publishEvents(...Array.from({ length: 200 }, () => stage.addEvent()));
     await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(200));
     const made = () => stage.receivers.listDeliveriesAt(FAILING).length;
@@ -104,7 +104,7 @@ describe('an endpoint that keeps failing', () => {
     busyLoop();
     webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, FAILING);
-    stage.receivers.respondWith(FAILING, () => createAnswer(500));
+    stage.receivers.respondWith(FAILING, () => createReceiverAnswer(500));
     const event = stage.addEvent();
     await stage.publishEvents(event);
     await eventually(async () => expect(await count(['retrying'], id)).toBe(1));
@@ -121,7 +121,7 @@ describe('an endpoint that keeps failing', () => {
     webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, FAILING);
     let isFailing = true;
-    stage.receivers.respondWith(FAILING, () => createAnswer(isFailing ? 500 : 200));
+    stage.receivers.respondWith(FAILING, () => createReceiverAnswer(isFailing ? 500 : 200));
     await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
     await stage.waitUntilConsumed();
     await eventually(async () => expect(await count(['retrying'], id)).toBeGreaterThan(5));
@@ -157,7 +157,7 @@ describe('a workspace whose receivers answer slowly', () => {
     await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(100 * SLOW.length), { deadlineMs: 20_000 });
     const gate = Promise.withResolvers<void>();
-    for (const url of SLOW) stage.receivers.respondWith(url, () => gate.promise.then(() => createAnswer(200)));
+    for (const url of SLOW) stage.receivers.respondWith(url, () => gate.promise.then(() => createReceiverAnswer(200)));
     await stage.publishEvents(...Array.from({ length: 50 }, () => stage.addEvent()));
     const atGate = () => webhooks.metrics.getMetricValue('webhook_attempts_in_flight');
     await eventually(() => expect(atGate()).toBeGreaterThan(40));
@@ -180,7 +180,7 @@ describe('an endpoint that is behind', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
     await stage.createEnabledEndpoint(webhooks, URL_A);
     const gate = Promise.withResolvers<void>();
-    stage.receivers.respondWith(SLOW, () => gate.promise.then(() => createAnswer(200)));
+    stage.receivers.respondWith(SLOW, () => gate.promise.then(() => createReceiverAnswer(200)));
     const events: ReturnType<typeof stage.addEvent>[] = [];
     const publish = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
@@ -222,7 +222,7 @@ describe('an endpoint that is behind', () => {
     webhooks = await stage.startWebhooks({}, process);
     const { id } = await stage.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
     const gate = Promise.withResolvers<void>();
-    stage.receivers.respondWith(SLOW, () => gate.promise.then(() => createAnswer(200)));
+    stage.receivers.respondWith(SLOW, () => gate.promise.then(() => createReceiverAnswer(200)));
     await stage.publishEvents(...Array.from({ length: 20 }, () => stage.addEvent()));
     await stage.waitUntilConsumed();
     process.afterWritesTo = 'webhook_deliveries';
@@ -251,7 +251,7 @@ describe('a workspace with a large backlog', () => {
       await stage.createEnabledEndpoint(webhooks, url, {}, scope);
       stage.receivers.respondWith(url, () => {
         order.push(scope.workspace_id);
-        return after(1, createAnswer(200));
+        return after(1, createReceiverAnswer(200));
       });
     }
     await stage.publishEvents(
@@ -297,7 +297,9 @@ describe('a large backlog', () => {
     webhooks = await stage.startWebhooks({ policy: SOON, maxWaiting: 50 });
     await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 4 });
     let failures = all / 2;
-    stage.receivers.respondWith(URL_A, () => ((failures -= 1) >= 0 ? createAnswer(500) : createAnswer(200)));
+    stage.receivers.respondWith(URL_A, () =>
+      (failures -= 1) >= 0 ? createReceiverAnswer(500) : createReceiverAnswer(200),
+    );
     await stage.publishEvents(...Array.from({ length: all }, () => stage.addEvent()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 20_000 });
     expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1.5 * all);
@@ -309,7 +311,7 @@ describe('an endpoint that answers again after failing for long', () => {
     const settings = { policy: NEVER, recoveryAfterMs: 60_000 };
     webhooks = await stage.startWebhooks(settings);
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
     await stage.publishEvents(...Array.from({ length: 300 }, () => stage.addEvent()));
     await eventually(async () => expect(await count(['retrying'])).toBe(300), { deadlineMs: 10_000 });
     stage.clockOffset += 30_000;
@@ -320,7 +322,7 @@ describe('an endpoint that answers again after failing for long', () => {
     await webhooks.stop();
     webhooks = await stage.startWebhooks(settings);
     stage.clockOffset += 60_000;
-    stage.receivers.respondWith(URL_A, () => createAnswer(200));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
     await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(301), { deadlineMs: 10_000 });
     expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(602);
@@ -330,13 +332,13 @@ describe('an endpoint that answers again after failing for long', () => {
   test('keeps the schedule of pending deliveries if it fails again after one success', async () => {
     webhooks = await stage.startWebhooks({ policy: NEVER, recoveryAfterMs: 60_000 });
     await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
     await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
     await eventually(async () => expect(await count(['retrying'])).toBe(100));
     const before = await stage.listDeliveries(webhooks);
     stage.clockOffset += 120_000;
     let successes = 1;
-    stage.receivers.respondWith(URL_A, () => createAnswer((successes -= 1) >= 0 ? 200 : 500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer((successes -= 1) >= 0 ? 200 : 500));
     await stage.publishEvents(stage.addEvent());
     await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A).length).toBeGreaterThanOrEqual(104));
     await webhooks.stop();
@@ -350,10 +352,10 @@ describe('an endpoint that answers again after failing for long', () => {
   test('keeps its schedule if it failed for a short time only', async () => {
     webhooks = await stage.startWebhooks({ policy: NEVER });
     await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
     await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
-    stage.receivers.respondWith(URL_A, () => createAnswer(200));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
     await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
     await stage.publishEvents(stage.addEvent());
@@ -387,12 +389,12 @@ describe('a passive process', () => {
   test('sends nothing; its requests are carried out by the next active process', async () => {
     webhooks = await stage.startWebhooks({ policy: NEVER });
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
     const event = stage.addEvent();
     await stage.publishEvents(event);
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.stop();
-    stage.receivers.respondWith(URL_A, () => createAnswer(200));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
     const passive = await stage.startWebhooks({ policy: NEVER }, undefined, undefined, true);
     const { id: delivery_id } = await stage.getDelivery(passive, id, event.id);
     await stage.publishEvents(stage.addEvent());

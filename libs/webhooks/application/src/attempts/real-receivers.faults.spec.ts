@@ -28,14 +28,14 @@ let open: RawReceiver[];
 
 beforeEach(async () => {
   open = [];
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: false, ca: authority.cert });
   webhooks = await stage.startWebhooks({ policy: SOON, timeoutMs: 400 }, undefined, outbound);
 });
 afterEach(async () => {
-  await stage.close();
+  await stage.closeWebhooksStage();
   for (const receiver of open) await receiver.close();
-  await outbound.close();
+  await outbound.closeReceivers();
 });
 
 const verifies: RawBehaviour = (socket, request) => {

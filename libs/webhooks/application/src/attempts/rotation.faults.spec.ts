@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { eventually, simulateDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
-import { type ReceivedRequest, createAnswer } from '../../test/fake-receivers.ts';
+import { type ReceivedRequest, createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type EndpointOnStage, type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -36,7 +36,7 @@ let published: Set<string>;
 let endLoad: () => Promise<unknown>;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   webhooks = await stage.startWebhooks({ policy: POLICY });
   endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
   secrets = [{ secret: endpoint.secret, expiresAt: Infinity }];
@@ -53,15 +53,15 @@ beforeEach(async () => {
       signedBy: secrets.filter((known) => verifies(request, known)),
     });
     // Every fifth attempt fails once, so that its retry may follow a rotation or the end of an overlap.
-    if (verified.length % 5 > 0 || refused.has(event)) return createAnswer(200);
+    if (verified.length % 5 > 0 || refused.has(event)) return createReceiverAnswer(200);
     refused.add(event);
-    return createAnswer(500);
+    return createReceiverAnswer(500);
   });
   endLoad = () => Promise.resolve();
 });
 afterEach(async () => {
   await endLoad();
-  await stage.close();
+  await stage.closeWebhooksStage();
 });
 
 /** Verifies with Stripe's library and by the Standard Webhooks specification: both or neither. */

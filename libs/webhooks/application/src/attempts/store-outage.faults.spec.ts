@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually, simulateDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -15,9 +15,9 @@ let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 const count = async (statuses: readonly string[]) => (await stage.listDeliveries(webhooks, { statuses })).length;
 
@@ -27,7 +27,9 @@ describe('a document store that fails intermittently', () => {
     webhooks = await stage.startWebhooks({ policy: SOON }, flaky);
     await stage.createEnabledEndpoint(webhooks, URL_A);
     let n = 0;
-    stage.receivers.respondWith(URL_A, () => ((n += 1) % 5 === 0 ? createAnswer(500) : createAnswer(200)));
+    stage.receivers.respondWith(URL_A, () =>
+      (n += 1) % 5 === 0 ? createReceiverAnswer(500) : createReceiverAnswer(200),
+    );
     flaky.flaky = true;
     for (let batch = 0; batch < 10; batch += 1) {
       await stage.publishEvents(...Array.from({ length: 5 }, () => stage.addEvent()));
@@ -51,7 +53,7 @@ describe('a document store that fails intermittently', () => {
     webhooks = await stage.startWebhooks({ policy: NEVER }, flaky);
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
     const on = () => ({ ...stage.createCommand(), endpoint_id: id });
-    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
     await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.endpoints.change({ ...on(), fields: { url: `${URL_A}/2` } });
@@ -64,7 +66,7 @@ describe('a document store that fails intermittently', () => {
     await webhooks.endpoints.enable(on());
     // The delivery that failed at the former URL is due immediately too.
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
-    stage.receivers.respondWith(`${URL_A}/2`, () => createAnswer(500));
+    stage.receivers.respondWith(`${URL_A}/2`, () => createReceiverAnswer(500));
     await stage.publishEvents(stage.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     stage.receivers.respondWith(`${URL_A}/2`, (request) => stage.receivers.respondWithOk(request));

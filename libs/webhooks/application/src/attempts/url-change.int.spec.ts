@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { type FakeAnswer, createAnswer } from '../../test/fake-receivers.ts';
+import { type FakeAnswer, createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 
 const FORMER = 'https://former.example.com/hook';
@@ -9,17 +9,17 @@ const PRESENT = 'https://present.example.com/hook';
 const HOUR_MS = 3_600_000;
 /** A failed attempt is not repeated before the test is over. */
 const POLICY: RetryPolicy = { firstMs: HOUR_MS, factor: 1, capMs: HOUR_MS, windowMs: 2 * HOUR_MS };
-const AN_HOUR = createAnswer(429, { 'retry-after': '3600' });
+const AN_HOUR = createReceiverAnswer(429, { 'retry-after': '3600' });
 
 jest.setTimeout(30_000);
 
 let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   webhooks = await stage.startWebhooks({ policy: POLICY });
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 async function changeUrl(endpoint_id: string, url: string): Promise<void> {
   const on = () => ({ ...stage.createCommand(), endpoint_id });
@@ -86,7 +86,7 @@ describe('after the URL of an endpoint was changed', () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);
-    reply(createAnswer(410));
+    reply(createReceiverAnswer(410));
     await untilSucceeded(id, event_id, 2);
     expect(await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id })).toMatchObject({
       status: 'enabled',
@@ -102,7 +102,7 @@ describe('after the URL of an endpoint was changed', () => {
     webhooks = await stage.startWebhooks({}, undefined, stage.receivers, true);
     await changeUrl(id, PRESENT);
     webhooks = owner;
-    reply(createAnswer(410));
+    reply(createReceiverAnswer(410));
     await untilSucceeded(id, event_id, 2);
     expect(await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id })).toMatchObject({
       status: 'enabled',
@@ -115,7 +115,7 @@ describe('after the URL of an endpoint was changed', () => {
     await changeUrl(id, PRESENT);
     stage.receivers.respondWith(FORMER, (request) => stage.receivers.respondWithOk(request));
     await changeUrl(id, FORMER);
-    reply(createAnswer(410));
+    reply(createReceiverAnswer(410));
     await untilSucceeded(id, event_id, 2);
     expect(await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id })).toMatchObject({
       status: 'enabled',

@@ -5,9 +5,9 @@ import {
   HEADER_VALUE_MASK,
   type RequestOrigin,
   type Verification,
-  provesOwnership,
+  isOwnershipProven,
   disableEndpoint,
-  classifyAnswer,
+  determineAttemptOutcome,
   createSignatureHeaders,
 } from '@tracking/webhooks-domain';
 import { LRUCache } from 'lru-cache';
@@ -67,12 +67,12 @@ export class EndpointClient {
   }
 }
 
-const MAX_CLIENTS = 5_000;
+const MAX_CACHED_ENDPOINT_CLIENTS = 5_000;
 
 /** Cache of endpoint clients, one for each endpoint in its newest known revision. */
 export class EndpointClients {
   private readonly clients = new LRUCache<string, { readonly client: EndpointClient; readonly readAt: number }>({
-    max: MAX_CLIENTS,
+    max: MAX_CACHED_ENDPOINT_CLIENTS,
   });
 
   constructor(
@@ -156,7 +156,7 @@ interface ChallengeOptions {
 }
 
 /** Sends a challenge to the endpoint and judges the answer. The token is not stored. */
-export async function sendChallenge(
+export async function sendOwnershipChallenge(
   client: EndpointClient,
   { outbound, timeoutMs, clock, origin }: ChallengeOptions,
 ): Promise<Verification> {
@@ -175,9 +175,9 @@ export async function sendChallenge(
   const attempted = { id, type: CHALLENGE_TYPE, traceparent: createAttemptTraceparent({ event_id: id, origin }) };
   const answer = await outbound.post(client.buildRequest(attempted, body, now.getTime(), timeoutMs));
   if (answer.kind === 'failure') return createFailedVerification(at, answer.code, answer.message);
-  if (provesOwnership(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
-  const outcome = classifyAnswer({ kind: 'response', statusCode: answer.statusCode }, now.getTime());
-  const answered = quoteResponseBody(answer.body, [token, ...client.listSecrets()]);
+  if (isOwnershipProven(answer.statusCode, answer.body, token)) return { at, ok: true, error: null };
+  const outcome = determineAttemptOutcome({ kind: 'response', statusCode: answer.statusCode }, now.getTime());
+  const answered = quoteResponseBodyForError(answer.body, [token, ...client.listSecrets()]);
   if (outcome.kind !== 'success') {
     const { code, message } = outcome.error;
     return createFailedVerification(
@@ -194,7 +194,7 @@ export async function sendChallenge(
  * Returns the beginning of an answer for an error message: in one line, without control characters, and with the
  * secrets masked that the receiver may have repeated from the request.
  */
-function quoteResponseBody(body: string, secrets: readonly string[]): string {
+function quoteResponseBodyForError(body: string, secrets: readonly string[]): string {
   const masked = secrets
     .flatMap(listEncodedForms)
     .filter(({ length }) => length >= MIN_MASKED_CHARS)

@@ -6,7 +6,7 @@ import {
   type EndpointState,
   type PayloadFormat,
   HEADER_VALUE_MASK,
-  getUrlRevision,
+  getEndpointUrlRevision,
 } from '@tracking/webhooks-domain';
 import type { WebhookEndpoint } from '../operation-types.ts';
 import type { StoredSecret } from './secrets.ts';
@@ -50,7 +50,7 @@ export const ENDPOINTS_COLLECTION: CollectionSpec = {
  * again counts as a change.
  */
 export function hasSameUrl(one: EndpointDocument, other: EndpointDocument): boolean {
-  return getUrlRevision(one) === getUrlRevision(other);
+  return getEndpointUrlRevision(one) === getEndpointUrlRevision(other);
 }
 
 /** Returns the format in which the endpoint receives the event. */

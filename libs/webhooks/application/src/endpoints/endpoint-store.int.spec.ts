@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { WebhooksTestStage } from '../../test/stage.ts';
-import { findSecretsKeyId, useSecretsKey } from '../index.ts';
+import { findSecretsKeyId, storeOrCheckSecretsKey } from '../index.ts';
 import { SecretBox } from './secrets.ts';
 
 const [mine, other] = [randomBytes(32), randomBytes(32)];
@@ -8,10 +8,10 @@ const idOf = (key: Uint8Array) => new SecretBox(key).keyId;
 
 describe('the secrets key in use', () => {
   let stage: WebhooksTestStage;
-  beforeEach(async () => void (stage = await WebhooksTestStage.open()));
-  afterEach(() => stage.close());
+  beforeEach(async () => void (stage = await WebhooksTestStage.openWebhooksStage()));
+  afterEach(() => stage.closeWebhooksStage());
 
-  const use = (key: Uint8Array, lost?: string) => useSecretsKey(stage.engine.documentStore, key, lost);
+  const use = (key: Uint8Array, lost?: string) => storeOrCheckSecretsKey(stage.engine.documentStore, key, lost);
   const inUse = () => findSecretsKeyId(stage.engine.documentStore);
 
   it('is the first key used, and stays the only one', async () => {

@@ -197,7 +197,11 @@ export async function findSecretsKeyId(store: DocumentStore): Promise<string | u
  * @param key 32 bytes, as passed to `Webhooks.start`
  * @param lost id of a lost key, which this key replaces
  */
-export async function useSecretsKey(store: DocumentStore, key: Uint8Array, lost?: string): Promise<string | undefined> {
+export async function storeOrCheckSecretsKey(
+  store: DocumentStore,
+  key: Uint8Array,
+  lost?: string,
+): Promise<string | undefined> {
   const { keyId } = new SecretBox(key);
   const before = await findSecretsKeyId(store);
   if (before !== undefined && before !== keyId && before !== lost) return before;

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually, simulateDelay } from '@tracking/testing';
-import { type RetryPolicy, computeShard } from '@tracking/webhooks-domain';
-import { type FakeBehaviour, createAnswer } from '../../test/fake-receivers.ts';
+import { type RetryPolicy, computeShardOfEndpoint } from '@tracking/webhooks-domain';
+import { type FakeBehaviour, createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -14,11 +14,11 @@ let stage: WebhooksTestStage;
 let endPublishing: () => Promise<unknown>;
 beforeEach(async () => {
   endPublishing = () => Promise.resolve();
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
 });
 afterEach(async () => {
   await endPublishing().catch(() => undefined);
-  await stage.close();
+  await stage.closeWebhooksStage();
 });
 
 const slowly: FakeBehaviour = async (request) => {
@@ -108,7 +108,7 @@ describe('two processes', () => {
     const other = await stage.startWebhooks({ policy: POLICY });
     const { id } = await stage.createEnabledEndpoint(owner, URLS[0] ?? '');
     const on = () => ({ ...stage.createCommand(), endpoint_id: id });
-    stage.receivers.respondWith(URLS[0] ?? '', () => createAnswer(500));
+    stage.receivers.respondWith(URLS[0] ?? '', () => createReceiverAnswer(500));
     const event = stage.addEvent();
     await stage.publishEvents(event);
     const delivery = await eventually(async () => {
@@ -174,7 +174,7 @@ describe('two processes', () => {
     const first = await stage.startWebhooks({ policy: { ...POLICY, firstMs: 300, capMs: 300 }, freshnessMs: 0 }, flaky);
     const url = URLS[0] ?? '';
     const { id } = await stage.createEnabledEndpoint(first, url);
-    stage.receivers.respondWith(url, () => createAnswer(500));
+    stage.receivers.respondWith(url, () => createReceiverAnswer(500));
     const event = stage.addEvent();
     await stage.publishEvents(event);
     const second = await stage.startWebhooks({ policy: POLICY });
@@ -185,7 +185,7 @@ describe('two processes', () => {
     // It is the first one's turn, which cannot read what it needs.
     await eventually(() => expect(first.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(1));
     const arrivedBefore = stage.receivers.listDeliveriesAt(url).length;
-    const answered = Promise.withResolvers<ReturnType<typeof createAnswer>>();
+    const answered = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
     stage.receivers.respondWith(url, () => answered.promise);
     first.process.loseLeases();
     await eventually(() => expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(arrivedBefore + 1));
@@ -193,7 +193,7 @@ describe('two processes', () => {
     await eventually(() => expect(first.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(0), {
       deadlineMs: 10_000,
     });
-    answered.resolve(createAnswer(200));
+    answered.resolve(createReceiverAnswer(200));
     await eventually(async () =>
       expect(await stage.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
     );
@@ -255,7 +255,7 @@ describe('two processes', () => {
     const event = stage.addEvent();
     await stage.publishEvents(event);
     await eventually(() => expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(1));
-    stage.receivers.respondWith(url, () => createAnswer(200));
+    stage.receivers.respondWith(url, () => createReceiverAnswer(200));
     first.process.loseLeases();
     await eventually(async () =>
       expect(await stage.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded', attempts_count: 1 }),
@@ -277,7 +277,7 @@ describe('two processes', () => {
     const events = await published();
     await eventually(() => expect(arrivals()).toHaveLength(events));
     expect(stage.receivers.mostAtOnce.get(url)).toBe(2);
-    expect(computeShard(id)).toBeLessThan(64);
+    expect(computeShardOfEndpoint(id)).toBeLessThan(64);
     await second.stop();
   });
 });

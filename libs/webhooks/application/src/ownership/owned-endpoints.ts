@@ -1,5 +1,5 @@
 import type { Collection, Lease } from '@tracking/ports';
-import { type Random, type RetryPolicy, isEnabled } from '@tracking/webhooks-domain';
+import { type Random, type RetryPolicy, isEndpointEnabled } from '@tracking/webhooks-domain';
 import type { EndpointDocument, EndpointHealthDocument } from '../endpoints/endpoint-document.ts';
 import type { EngineRetry } from '../engine-retry.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
@@ -172,7 +172,7 @@ export class OwnedEndpoints {
   /** Reads only express deliveries that the endpoint may receive. Deliveries on hold would fill the window. */
   private readExpressDeliveries({ endpoint }: OwnedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
     const { queues } = this.dependencies;
-    return isEnabled(endpoint)
+    return isEndpointEnabled(endpoint)
       ? queues.readExpressDeliveries(endpoint, limit)
       : queues.readSandboxDeliveries(endpoint, limit);
   }

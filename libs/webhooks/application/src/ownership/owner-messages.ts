@@ -1,10 +1,10 @@
 import type { Counter, Metrics } from '@tracking/ports';
-import { computeShard } from '@tracking/webhooks-domain';
+import { computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import type { DeliveryDocument, Payloads } from '../store/delivery-document.ts';
 import type { OwnerWakeUps } from './shards.ts';
 
 /** Milliseconds without messages to a process after a message to it failed. */
-const FAILURE_PAUSE_MS = 1_000;
+const PAUSE_AFTER_MESSAGE_FAILURE_MS = 1_000;
 /** Maximum characters of bodies in one message. The owner reads the other bodies. */
 const MAX_BODY_CHARACTERS = 1024 * 1024;
 
@@ -71,14 +71,14 @@ export class OwnerMessages {
     call: (owner: ShardOwnerOperations, endpointIds: readonly string[]) => Promise<RefusedEndpoints>,
   ): Promise<void> {
     if (endpointIds.length === 0) return;
-    const byOwner = Map.groupBy(endpointIds, (id) => this.findReachableOwner(computeShard(id)));
+    const byOwner = Map.groupBy(endpointIds, (id) => this.findReachableOwner(computeShardOfEndpoint(id)));
     const unreached = await Promise.all(
       [...byOwner].map(async ([owner, ids]) => {
         if (owner === undefined) return ids;
         try {
           return (await call(owner, ids)).refused;
         } catch {
-          this.pausedUntil.set(owner, performance.now() + FAILURE_PAUSE_MS);
+          this.pausedUntil.set(owner, performance.now() + PAUSE_AFTER_MESSAGE_FAILURE_MS);
           return ids;
         }
       }),

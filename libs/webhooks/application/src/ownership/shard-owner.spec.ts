@@ -1,11 +1,12 @@
 import type { Lease } from '@tracking/ports';
 import { eventually, silentLogger } from '@tracking/testing';
-import { computeShard } from '@tracking/webhooks-domain';
+import { computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import { ShardOwner, type ShardOwnerDependencies } from './shard-owner.ts';
 import { ShardLeases } from './shards.ts';
 
 const [FIRST, LATE] = ['whe_a', 'whe_b'];
-const leaseName = (endpointId: string) => `webhooks-shard-${String(computeShard(endpointId)).padStart(2, '0')}`;
+const leaseName = (endpointId: string) =>
+  `webhooks-shard-${String(computeShardOfEndpoint(endpointId)).padStart(2, '0')}`;
 
 /**
  * An endpoint of each of two shards has pending deliveries. The second shard is acquired this many microtasks after the
@@ -64,8 +65,8 @@ function owner(microtasks: number) {
     pollMs: 1_000,
   };
   const made = new ShardOwner(parts as unknown as ShardOwnerDependencies);
-  made.start();
-  return { read, stop: () => made.stop() };
+  made.startOwningShards();
+  return { read, stop: () => made.stopOwningShards() };
 }
 
 test('deliveries of a shard are read whenever it is acquired, even while the read of other shards ends', async () => {

@@ -1,6 +1,6 @@
 import type { CountRetry, Logger } from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
-import { computeShard } from '@tracking/webhooks-domain';
+import { computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import type { EndpointClients } from '../endpoints/endpoint-clients.ts';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { BacklogDiscarder } from '../replays/discard-jobs.ts';
@@ -64,7 +64,7 @@ export class ShardOwner implements ShardOwnerOperations {
 
   constructor(private readonly dependencies: ShardOwnerDependencies) {}
 
-  start(): void {
+  startOwningShards(): void {
     this.dependencies.shards.startAcquiring({
       acquired: () => void (this.takingOver ??= this.takeOverShards()),
       lost: (shard) => void this.dropShard(shard),
@@ -111,7 +111,7 @@ export class ShardOwner implements ShardOwnerOperations {
     const { clients, endpoints } = this.dependencies;
     const ofOthers: DeliveryDocument[] = [];
     for (const [endpoint, some] of Map.groupBy(matches, (match) => match.endpoint)) {
-      const owned = this.openEndpoint(endpoint, this.known.has(computeShard(endpoint.id)));
+      const owned = this.openEndpoint(endpoint, this.known.has(computeShardOfEndpoint(endpoint.id)));
       if (owned === undefined) {
         ofOthers.push(...some.map(({ delivery }) => delivery));
         continue;
@@ -147,7 +147,7 @@ export class ShardOwner implements ShardOwnerOperations {
   }
 
   /** Stops acquiring shards. Held shards stay held until {@link releaseShards}. */
-  async stop(): Promise<void> {
+  async stopOwningShards(): Promise<void> {
     this.stopping.abort();
     this.dependencies.shards.stopAcquiring();
     await Promise.all([this.polling, this.takingOver]);
@@ -223,7 +223,9 @@ export class ShardOwner implements ShardOwnerOperations {
   private async reloadEndpointsOfAcquiredShards(endpointIds: AsyncIterable<string>): Promise<void> {
     for await (const endpointId of endpointIds) {
       if (this.stopping.signal.aborted) return;
-      const owned = this.unknown.has(computeShard(endpointId)) ? await this.reloadEndpoint(endpointId) : undefined;
+      const owned = this.unknown.has(computeShardOfEndpoint(endpointId))
+        ? await this.reloadEndpoint(endpointId)
+        : undefined;
       if (owned !== undefined) await this.dependencies.endpoints.fillEndpoint(owned);
     }
   }
@@ -241,7 +243,7 @@ export class ShardOwner implements ShardOwnerOperations {
     const { endpoints } = this.dependencies;
     this.known.delete(shard);
     this.unknown.delete(shard);
-    const ofShard = [...endpoints.all].filter(({ id }) => computeShard(id) === shard);
+    const ofShard = [...endpoints.all].filter(({ id }) => computeShardOfEndpoint(id) === shard);
     await Promise.all(ofShard.map((owned) => endpoints.dropEndpoint(owned)));
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, CollectionSpec, CountRetry, Document, Lease, LeaseSource, Logger } from '@tracking/ports';
 import { retry, waitForAbort } from '@tracking/resilience';
-import { SHARD_COUNT, computeShard } from '@tracking/webhooks-domain';
+import { SHARD_COUNT, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 
 interface ShardLeasesDependencies {
   readonly leases: LeaseSource;
@@ -53,7 +53,7 @@ export class ShardLeases {
 
   /** Returns the lease under which this process currently owns the endpoint; undefined if it does not. */
   getLeaseOfEndpoint(endpointId: string): Lease | undefined {
-    const lease = this.held.get(computeShard(endpointId));
+    const lease = this.held.get(computeShardOfEndpoint(endpointId));
     return lease !== undefined && this.isOwned(lease) ? lease : undefined;
   }
 
@@ -142,7 +142,10 @@ export class OwnerWakeUps {
   /** Requests wake-ups, which are stored when this resolves. Call it after the change is stored. */
   async requestWakeUps(endpointIds: readonly string[]): Promise<void> {
     await this.documents.writeMany(
-      endpointIds.map((id) => ({ kind: 'upsert', document: { id, shard: computeShard(id), token: randomUUID() } })),
+      endpointIds.map((id) => ({
+        kind: 'upsert',
+        document: { id, shard: computeShardOfEndpoint(id), token: randomUUID() },
+      })),
     );
   }
 

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { Unavailable } from '@tracking/ports';
 import { eventually, simulateDelay } from '@tracking/testing';
 import { type RetryPolicy, SHARD_COUNT } from '@tracking/webhooks-domain';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, type SharingWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 
 jest.setTimeout(60_000);
@@ -17,11 +17,11 @@ let stage: WebhooksTestStage;
 let endPublishing: () => Promise<unknown>;
 beforeEach(async () => {
   endPublishing = () => Promise.resolve();
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
 });
 afterEach(async () => {
   await endPublishing().catch(() => undefined);
-  await stage.close();
+  await stage.closeWebhooksStage();
 });
 
 const countShards = ({ metrics }: RunningWebhooks) => metrics.getMetricValue('webhook_shards_owned');
@@ -124,11 +124,11 @@ describe('processes that share the shards', () => {
 
   test('hand a shard over when its attempts have ended', async () => {
     const first = await stage.startSharing(NEVER_POLLS);
-    const answers: PromiseWithResolvers<ReturnType<typeof createAnswer>>[] = [];
+    const answers: PromiseWithResolvers<ReturnType<typeof createReceiverAnswer>>[] = [];
     await createEndpoints(first);
     for (const url of URLS) {
       stage.receivers.respondWith(url, () => {
-        const answer = Promise.withResolvers<ReturnType<typeof createAnswer>>();
+        const answer = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
         answers.push(answer);
         return answer.promise;
       });
@@ -138,7 +138,7 @@ describe('processes that share the shards', () => {
     const second = await stage.startSharing(NEVER_POLLS);
     // Shards without an attempt in progress are handed over immediately.
     await eventually(() => expect(countShards(second)).toBeGreaterThan(SHARD_COUNT / 2 - URLS.length - 1));
-    for (const answer of answers) answer.resolve(createAnswer(200));
+    for (const answer of answers) answer.resolve(createReceiverAnswer(200));
     await waitForEvenShares([first, second]);
     await waitForDeliveries(second, 1);
     expect(readArrivals().every((times) => times === 1)).toBe(true);

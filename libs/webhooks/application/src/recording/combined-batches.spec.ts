@@ -10,14 +10,18 @@ describe('CombinedBatches', () => {
 
   it('handles the batches of one turn together, in their order', async () => {
     const batches = new CombinedBatches(10, record);
-    await Promise.all([batches.add(['a', 'b']), batches.add(['c'])]);
-    await batches.add(['d']);
+    await Promise.all([batches.addMessages(['a', 'b']), batches.addMessages(['c'])]);
+    await batches.addMessages(['d']);
     expect(handled).toEqual([['a', 'b', 'c'], ['d']]);
   });
 
   it('starts another batch above the maximum, and never splits one', async () => {
     const batches = new CombinedBatches(3, record);
-    await Promise.all([batches.add(['a', 'b']), batches.add(['c', 'd']), batches.add(['e', 'f', 'g', 'h'])]);
+    await Promise.all([
+      batches.addMessages(['a', 'b']),
+      batches.addMessages(['c', 'd']),
+      batches.addMessages(['e', 'f', 'g', 'h']),
+    ]);
     expect(handled).toEqual([
       ['a', 'b'],
       ['c', 'd'],
@@ -27,9 +31,9 @@ describe('CombinedBatches', () => {
 
   it('rejects all batches that were handled together, and handles later ones', async () => {
     const batches = new CombinedBatches(10, record);
-    const outcomes = await Promise.allSettled([batches.add(['a']), batches.add(['bad'])]);
+    const outcomes = await Promise.allSettled([batches.addMessages(['a']), batches.addMessages(['bad'])]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    await batches.add(['a']);
+    await batches.addMessages(['a']);
     expect(handled).toEqual([['a', 'bad'], ['a']]);
   });
 });

@@ -20,13 +20,14 @@ export class CombinedBatches<T> {
   ) {}
 
   /** Adds a batch. Settles like the handling of its items. */
-  add(batch: readonly T[]): Promise<void> {
-    if (this.open === undefined || this.open.items.length + batch.length > this.maxItems) this.open = this.start();
+  addMessages(batch: readonly T[]): Promise<void> {
+    if (this.open === undefined || this.open.items.length + batch.length > this.maxItems)
+      this.open = this.startCombinedBatch();
     this.open.items.push(...batch);
     return this.open.handled;
   }
 
-  private start(): CombinedBatch<T> {
+  private startCombinedBatch(): CombinedBatch<T> {
     const items: T[] = [];
     const turnEnd = new Promise((resolve) => setImmediate(resolve));
     const combined: CombinedBatch<T> = {

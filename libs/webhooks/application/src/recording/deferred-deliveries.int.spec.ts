@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type EndpointOnStage, type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 import { DEFERRED_DELIVERIES_COLLECTION, type DeferredDocument } from './deferred-deliveries.ts';
@@ -28,12 +28,12 @@ const events = (count: number) => Array.from({ length: count }, () => stage.addE
 
 /** An endpoint with an open circuit, beside a healthy one. */
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   process = new FlakyProcess();
   webhooks = await stage.startWebhooks({ policy: NEVER }, process);
   await stage.createEnabledEndpoint(webhooks, HEALTHY);
   failing = await stage.createEnabledEndpoint(webhooks, FAILING);
-  stage.receivers.respondWith(FAILING, () => createAnswer(500));
+  stage.receivers.respondWith(FAILING, () => createReceiverAnswer(500));
   await stage.publishEvents(...events(20));
   await eventually(async () => {
     const before = putOff();
@@ -45,7 +45,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   process.releaseWrites();
-  await stage.close();
+  await stage.closeWebhooksStage();
 });
 
 /** Events that the others have received, while recording for the failing endpoint is deferred. */
@@ -149,7 +149,7 @@ describe('events deferred for an endpoint', () => {
 });
 
 test('are all recorded immediately if no endpoint keeps up', async () => {
-  stage.receivers.respondWith(HEALTHY, () => createAnswer(500));
+  stage.receivers.respondWith(HEALTHY, () => createReceiverAnswer(500));
   await stage.publishEvents(...events(20));
   await stage.waitUntilConsumed();
   await eventually(async () => {

@@ -56,7 +56,7 @@ const EVENTS_PER_READ = 50;
  */
 const DELIVERIES_PER_WRITE = 50;
 /** Pause after a write, as a multiple of its duration. A busy process therefore pauses longer. */
-const PAUSE_FACTOR = 4;
+const PAUSE_PER_WRITE_DURATION = 4;
 const MAX_PAUSE_MS = 1_000;
 /** Milliseconds between two checks for events that other processes deferred. */
 const SWEEP_INTERVAL_MS = 500;
@@ -127,7 +127,7 @@ export class DeferredDeliveries {
     if (deliveries.length === 0) return;
     const documents = [...Map.groupBy(deliveries, ({ event_id }) => event_id).values()].map(toDeferredDocument);
     await this.dependencies.documents.writeMany(documents.map((document) => ({ kind: 'insert', document })));
-    this.job.wake();
+    this.job.wakeJob();
   }
 
   /** Returns the age of the oldest deferred event in milliseconds; 0 if no event is deferred. */
@@ -144,12 +144,12 @@ export class DeferredDeliveries {
       const page = await this.readDeferredDocuments(EVENTS_PER_READ);
       this.oldest = page[0]?.at;
       if (page.length === 0) return;
-      for (const some of groupForWrites(page)) {
+      for (const some of groupEventsWrittenTogether(page)) {
         if (ending.aborted) return;
         const began = performance.now();
         await this.recordDeliveries(some);
         await this.dependencies.documents.writeMany(some.map(({ id }) => ({ kind: 'delete', id })));
-        await pauseFor(Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (performance.now() - began)), ending);
+        await pauseFor(Math.min(MAX_PAUSE_MS, PAUSE_PER_WRITE_DURATION * (performance.now() - began)), ending);
       }
     }
   }
@@ -194,7 +194,7 @@ function toMatches(
 }
 
 /** Groups events whose deliveries are written together. */
-function* groupForWrites(page: readonly DeferredDocument[]): Iterable<readonly DeferredDocument[]> {
+function* groupEventsWrittenTogether(page: readonly DeferredDocument[]): Iterable<readonly DeferredDocument[]> {
   let group: DeferredDocument[] = [];
   let deliveries = 0;
   for (const deferred of page) {

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { PublishedEvent } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 import { ENDPOINTS_COLLECTION, type EndpointDocument } from '../endpoints/endpoint-document.ts';
@@ -17,10 +17,10 @@ let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   webhooks = await stage.startWebhooks();
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 const on = (endpoint_id: string) => ({ ...stage.createCommand(), endpoint_id });
 const idsOf = (events: readonly PublishedEvent[]) => events.map(({ id }) => id).sort();
@@ -113,7 +113,7 @@ describe('an event is live for an endpoint by its log position', () => {
 
   test('with a disabling by 410 at a log position, too', async () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createAnswer(410));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
     const first = stage.addEvent();
     await stage.publishEvents(first);
     await eventually(async () =>
@@ -153,7 +153,7 @@ describe("while the log's head cannot be read", () => {
 
   test('an endpoint that answers 410 gets nothing, and is disabled as soon as possible', async () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
-    stage.receivers.respondWith(URL_A, () => createAnswer(410));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
     stage.logIsAway = true;
     const events = [stage.addEvent(), stage.addEvent()];
     await stage.publishEvents(...events);

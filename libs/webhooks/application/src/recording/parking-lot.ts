@@ -175,13 +175,13 @@ export function parseMessage(
   const event = parseEvent(value);
   if (versions.findApiVersion(event.api_version) === undefined)
     throw new Error('api_version of the event is unknown to this process');
-  requireOlderVersions(event, versions);
+  requireKnownPayloadVersions(event, versions);
   const place = headers[EVENT_HEADERS.position] ?? '';
   if (place === '') throw new Error('the message has no position header');
   return { ...event, place, origin: parseOrigin(headers) };
 }
 
-function requireOlderVersions(event: PublishedEvent, versions: PayloadVersions): void {
+function requireKnownPayloadVersions(event: PublishedEvent, versions: PayloadVersions): void {
   try {
     versions.downgradeData(event, versions.oldest);
   } catch (error) {

@@ -7,7 +7,7 @@ import {
   PayloadVersions,
 } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
 const [OLD, NEW] = ['2026-11-01', '2027-03-01'] as readonly string[] as [ApiVersion, ApiVersion];
@@ -32,11 +32,11 @@ const two = new PayloadVersions([
 ]);
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   stage.versions = two;
   webhooks = await stage.startWebhooks();
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 /** An event as created once the second version exists. */
 const newEvent = (fields: Partial<PublishedEvent> = {}) =>
@@ -75,7 +75,7 @@ describe('with a second version of the payload', () => {
 
   test('another version applies to later recordings; an event keeps its bytes', async () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
-    stage.receivers.respondWith(OLD_URL, () => createAnswer(500));
+    stage.receivers.respondWith(OLD_URL, () => createReceiverAnswer(500));
     const before = newEvent();
     await stage.publishEvents(before);
     await received(OLD_URL, 1);

@@ -18,10 +18,10 @@ describe('recording', () => {
   let webhooks: RunningWebhooks;
 
   beforeEach(async () => {
-    stage = await WebhooksTestStage.open();
+    stage = await WebhooksTestStage.openWebhooksStage();
     webhooks = await stage.startWebhooks();
   });
-  afterEach(() => stage.close());
+  afterEach(() => stage.closeWebhooksStage());
 
   const succeeded = (count: number) =>
     eventually(async () =>
@@ -198,8 +198,8 @@ const DEADLINE = { deadlineMs: 20_000 };
 
 describe('metrics of blocked webhooks', () => {
   let stage: WebhooksTestStage;
-  beforeEach(async () => void (stage = await WebhooksTestStage.open()));
-  afterEach(() => stage.close());
+  beforeEach(async () => void (stage = await WebhooksTestStage.openWebhooksStage()));
+  afterEach(() => stage.closeWebhooksStage());
 
   test('include the number of waiting events, even if no process records', async () => {
     const idle = new KillableProcess();

@@ -9,7 +9,7 @@ import type {
   Metrics,
   ReceivedMessage,
 } from '@tracking/ports';
-import { type LogPosition, renderBody, receivesEvent } from '@tracking/webhooks-domain';
+import { type LogPosition, renderDeliveryBody, doesEndpointReceiveEvent } from '@tracking/webhooks-domain';
 import { type EndpointDocument, selectPayloadFormat } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner, StoredDeliveries } from '../ownership/shard-owner.ts';
@@ -20,7 +20,7 @@ import {
   type DeliveryDocument,
   type PayloadDocument,
   type Payloads,
-  awaitsAttempt,
+  isWaitingForAttempt,
   createPayloadId,
   createDeliveryDocument,
   toDeliveryShards,
@@ -107,7 +107,7 @@ export class Recorder {
    * Records the events of these messages. The offset is committed after this resolves. A message that is not a valid
    * event is parked. Messages of several partitions that arrive together are recorded together.
    */
-  readonly consume = (messages: readonly ReceivedMessage[]): Promise<void> => this.batches.add(messages);
+  readonly consume = (messages: readonly ReceivedMessage[]): Promise<void> => this.batches.addMessages(messages);
 
   /**
    * Records events. When this resolves, all of their deliveries are deferred, or stored and known to the endpoints'
@@ -147,11 +147,15 @@ export class Recorder {
     this.recordedLate.add(rest.length);
     return {
       batches: [
-        ...createBatches([...splitIntoWrites(first), ...splitIntoWrites(rest)], payloads, doubtful.length === 0),
+        ...createRecordingBatches(
+          [...splitIntoWriteBatches(first), ...splitIntoWriteBatches(rest)],
+          payloads,
+          doubtful.length === 0,
+        ),
       ],
       deferred: deferred.map(({ delivery }) => delivery),
       deferredPayloads: [...payloads.values()],
-      recordedBefore: [...new Set(known.filter(awaitsAttempt).map(({ endpoint_id }) => endpoint_id))],
+      recordedBefore: [...new Set(known.filter(isWaitingForAttempt).map(({ endpoint_id }) => endpoint_id))],
     };
   }
 
@@ -212,12 +216,12 @@ export class Recorder {
     const at = clock().toISOString();
     for (const event of events) {
       const about = toEventFields(event);
-      for (const endpoint of endpoints.get(createScopeKey(event)) ?? []) {
-        if (endpoint.id === event.about_endpoint || !receivesEvent(endpoint, event)) continue;
+      for (const endpoint of endpoints.get(createWorkspaceEnvironmentKey(event)) ?? []) {
+        if (endpoint.id === event.about_endpoint || !doesEndpointReceiveEvent(endpoint, event)) continue;
         const format = selectPayloadFormat(event, endpoint, versions);
         const id = createPayloadId(event.id, format);
         if (!payloads.has(id)) {
-          payloads.set(id, { id, body: renderBody(event, format, false, versions), created_at: at });
+          payloads.set(id, { id, body: renderDeliveryBody(event, format, false, versions), created_at: at });
         }
         matches.push({ endpoint, delivery: createDeliveryDocument(about, endpoint.id, id, at) });
       }
@@ -226,7 +230,7 @@ export class Recorder {
   }
 
   private async findEndpoints(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
-    const scopes = new Map<string, Scope>(events.map((event) => [createScopeKey(event), event]));
+    const scopes = new Map<string, Scope>(events.map((event) => [createWorkspaceEnvironmentKey(event), event]));
     const found = [...scopes].map(
       async ([key, scope]) => [key, await this.dependencies.endpoints.listEndpointsOfScope(scope)] as const,
     );
@@ -238,7 +242,7 @@ export class Recorder {
  * @param payloads bodies that are not stored. A body is written with its first delivery; bodies without a delivery stay
  *   in the map
  */
-function* createBatches(
+function* createRecordingBatches(
   matches: Iterable<readonly Match[]>,
   payloads: Map<string, PayloadDocument>,
   areNew: boolean,
@@ -250,11 +254,11 @@ function* createBatches(
   }
 }
 
-function* splitIntoWrites<T>(all: readonly T[]): Iterable<readonly T[]> {
+function* splitIntoWriteBatches<T>(all: readonly T[]): Iterable<readonly T[]> {
   for (let at = 0; at < all.length; at += DELIVERIES_PER_WRITE) yield all.slice(at, at + DELIVERIES_PER_WRITE);
 }
 
-function createScopeKey({ workspace_id, environment }: Scope): string {
+function createWorkspaceEnvironmentKey({ workspace_id, environment }: Scope): string {
   return `${workspace_id} ${environment}`;
 }
 

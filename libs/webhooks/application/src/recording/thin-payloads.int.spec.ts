@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import type { JsonObject, PublishedEvent } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import { type EndpointDocument, ENDPOINTS_COLLECTION } from '../endpoints/endpoint-document.ts';
 
@@ -17,10 +17,10 @@ let stage: WebhooksTestStage;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   webhooks = await stage.startWebhooks({ policy: NEVER });
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 const ABOUT = { shipment_id: 'shp_1', external_id: 'PO-1', shipment_version: 4 };
 const CHANGES = { eta: { from: null, to: '2026-12-01T00:00:00.000Z' } };
@@ -76,7 +76,7 @@ describe('an endpoint with thin payloads', () => {
     ['thin', 'full'],
   ])('changed from %s to %s keeps the bytes of earlier deliveries, also in retries and replays', async (from, to) => {
     const { id } = await stage.createEnabledEndpoint(webhooks, THIN_URL, { payload: from });
-    stage.receivers.respondWith(THIN_URL, () => createAnswer(500));
+    stage.receivers.respondWith(THIN_URL, () => createReceiverAnswer(500));
     const [before, after] = [newEvent(), newEvent()];
     await stage.publishEvents(before);
     const [first] = await receivedAt(THIN_URL, 1);
@@ -94,7 +94,7 @@ describe('an endpoint with thin payloads', () => {
   test('receives the events that were too large for it, and keeps their bytes from then on', async () => {
     const { id } = await stage.createEnabledEndpoint(webhooks, THIN_URL);
     stage.receivers.respondWith(THIN_URL, (request) =>
-      request.body.includes('"shipment":') ? createAnswer(413) : stage.receivers.respondWithOk(request),
+      request.body.includes('"shipment":') ? createReceiverAnswer(413) : stage.receivers.respondWithOk(request),
     );
     const event = newEvent();
     await stage.publishEvents(event);

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { type EndpointOnStage, type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
 import { ENDPOINTS_COLLECTION, type EndpointDocument } from '../endpoints/endpoint-document.ts';
@@ -19,13 +19,13 @@ let webhooks: RunningWebhooks;
 let endpoint: EndpointOnStage;
 
 const of = ({ id: endpoint_id }: { readonly id: string }) => ({ ...stage.createCommand(), endpoint_id });
-const fails = () => createAnswer(500);
+const fails = () => createReceiverAnswer(500);
 const statuses = async (api: RunningWebhooks) =>
   new Set((await stage.listDeliveries(api, { endpoint_id: endpoint.id })).map(({ status }) => status));
 const collection = () => stage.engine.documentStore.collection<EndpointDocument>(ENDPOINTS_COLLECTION);
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   process = new FlakyProcess();
   webhooks = await stage.startWebhooks({ policy }, process);
   endpoint = await stage.createEnabledEndpoint(webhooks, DELETED, { event_types: ['shipment.created'] });
@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   process.releaseWrites();
-  await stage.close();
+  await stage.closeWebhooksStage();
 });
 
 describe('the backlog of a deleted endpoint', () => {

@@ -7,11 +7,11 @@ import {
   createRetryCounter,
 } from '@tracking/ports';
 import { DutyCycle, type DutyCycleOptions, LeaderElectedJob } from '@tracking/resilience';
-import { markDiscarded } from '@tracking/webhooks-domain';
+import { markDeliveryDiscarded } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { RecountRequests } from '../stats/hour-log.ts';
-import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import { type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
 import type { DeliveryQueues } from '../store/delivery-queues.ts';
 import { ReplaySource, type ReplaySourceDependencies } from './replay-source.ts';
 import type { ReplayDocument, ReplayStore } from './replay-store.ts';
@@ -105,7 +105,7 @@ export class DeadLetterDiscarder {
       const at = clock().toISOString();
       // A dead letter that changed after the read, for example by its announcement, is read again with the next page.
       const writes = dead.map((each) => {
-        const document = toDocument(markDiscarded(each, at, taken.id));
+        const document = convertToDeliveryDocument(markDeliveryDiscarded(each, at, taken.id));
         return { kind: 'upsert' as const, document, guard: { revision: each.revision } };
       });
       await recounts.recountDiscarded(taken.endpoint_id, at, () => deliveries.writeMany(writes));
@@ -158,7 +158,7 @@ export class BacklogDiscarder {
    */
   async requestDiscard(endpointId: string): Promise<void> {
     await this.dependencies.endpoints.markBacklog(endpointId);
-    this.job.wake();
+    this.job.wakeJob();
   }
 
   private async runBacklogRound(ending: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
@@ -15,10 +15,10 @@ describe('a replay', () => {
   let stage: WebhooksTestStage;
   let webhooks: RunningWebhooks;
   beforeEach(async () => {
-    stage = await WebhooksTestStage.open();
+    stage = await WebhooksTestStage.openWebhooksStage();
     webhooks = await stage.startWebhooks();
   });
-  afterEach(() => stage.close());
+  afterEach(() => stage.closeWebhooksStage());
 
   const create = (endpoint_id: string, filter = {}) =>
     webhooks.replays.create({ ...stage.createCommand(), endpoint_id, filter });
@@ -70,14 +70,14 @@ describe('a replay', () => {
 
   it('sends dead letters again with a new schedule, and counts those that fail again', async () => {
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createAnswer(410));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
     const gone = stage.addEvent();
     await stage.publishEvents(gone);
     await eventually(async () => {
       const { status } = await webhooks.endpoints.get({ ...SAMPLE_SCOPE, endpoint_id: endpoint.id });
       expect(status).toBe('disabled');
     });
-    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
     await webhooks.endpoints.enable({ ...stage.createCommand(), endpoint_id: endpoint.id });
     const { id } = await create(endpoint.id, { statuses: ['dead_lettered'] });
     expect(await ended(id)).toMatchObject({ matched: 1, done: 0, failed: 1 });
@@ -130,7 +130,7 @@ describe('a replay', () => {
 
   it('is the only one of its endpoint', async () => {
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
     events(100);
     await create(endpoint.id);
     await expect(create(endpoint.id)).rejects.toMatchObject({ code: 'replay_running' });
@@ -138,7 +138,7 @@ describe('a replay', () => {
 
   it('ends with its endpoint', async () => {
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
     events(100);
     const { id: replay_id } = await create(endpoint.id);
     await webhooks.endpoints.remove({ ...stage.createCommand(), endpoint_id: endpoint.id });
@@ -194,7 +194,7 @@ describe('a replay', () => {
     await webhooks.stop();
     webhooks = await stage.startWebhooks(NO_WINDOW);
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
-    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
     await stage.publishEvents(...events(20));
     const dead = await eventually(async () => {
       const found = await stage.listDeliveries(webhooks, { statuses: ['dead_lettered'] });
@@ -268,7 +268,7 @@ describe('a replay', () => {
 
   it('ends with its endpoint if the deleting process died before notifying the owner and the request is repeated', async () => {
     const endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createAnswer(503, { 'retry-after': '3600' }));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
     events(20);
     const { id: replay_id } = await create(endpoint.id);
     // The delivery waits for an hour by then.

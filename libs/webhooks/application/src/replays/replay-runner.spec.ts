@@ -1,19 +1,31 @@
 import { Busy, type Lease, Unavailable } from '@tracking/ports';
-import { DEFAULT_RETRY_POLICY, NEW_ENDPOINT, createDelivery, restartSchedule } from '@tracking/webhooks-domain';
+import {
+  DEFAULT_RETRY_POLICY,
+  INITIAL_ENDPOINT_STATE,
+  createDelivery,
+  restartDeliverySchedule,
+} from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
 import { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
-import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import { type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
 import { createReplayDocument } from './replay-store.ts';
 import { ReplayRunner, type ReplayRunnerDependencies } from './replay-runner.ts';
 import { ReplaySender } from './replay-sender.ts';
-import { UNSET_CLOCK } from '../../test/unset-clock.ts';
+import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
 
-const TIMING = { time: UNSET_CLOCK, policy: DEFAULT_RETRY_POLICY };
+const TIMING = { time: TIME_OF_NEVER_SET_CLOCK, policy: DEFAULT_RETRY_POLICY };
 
 const AT = '2026-01-01T00:00:00.000Z';
 const SCOPE = { workspace_id: 'wsp_1', environment: 'live' } as const;
-const ENDPOINT = { ...NEW_ENDPOINT, ...SCOPE, id: 'whe_1', status: 'enabled', max_concurrency: 16, revision: 1 };
-const DEAD = toDocument({
+const ENDPOINT = {
+  ...INITIAL_ENDPOINT_STATE,
+  ...SCOPE,
+  id: 'whe_1',
+  status: 'enabled',
+  max_concurrency: 16,
+  revision: 1,
+};
+const DEAD = convertToDeliveryDocument({
   ...createDelivery(
     {
       ...{ ...SCOPE, id: 'dlv_1', endpoint_id: 'whe_1', payload_id: 'p', sandbox: false },
@@ -44,7 +56,9 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
   const queries = { findDeliveries: () => Promise.resolve([DEAD]), findByIds: () => Promise.resolve([DEAD]) };
   const send = () => {
     sending(owned);
-    const sent: [string, DeliveryDocument][] = [['dlv_1', toDocument(restartSchedule(DEAD, AT, 'rpl_1'))]];
+    const sent: [string, DeliveryDocument][] = [
+      ['dlv_1', convertToDeliveryDocument(restartDeliverySchedule(DEAD, AT, 'rpl_1'))],
+    ];
     return Promise.resolve(new Map(sent));
   };
   const parts = {
@@ -52,7 +66,7 @@ async function replaying(sending: (owned: OwnedEndpoint) => void): Promise<Owned
     queries,
     resending: { sendTakenDeliveries: send },
     clock: () => new Date(AT),
-    time: { ...UNSET_CLOCK, now: () => Date.parse(AT) },
+    time: { ...TIME_OF_NEVER_SET_CLOCK, now: () => Date.parse(AT) },
   };
   await new ReplayRunner(parts as unknown as ReplayRunnerDependencies).refreshReplay(owned);
   await owned.state.replay?.takeDeliveries();

@@ -1,5 +1,5 @@
 import type { Clock } from '@tracking/ports';
-import { isEnabled, getReplayOutcome } from '@tracking/webhooks-domain';
+import { isEndpointEnabled, getReplayOutcome } from '@tracking/webhooks-domain';
 import type { RunningReplay } from '../scheduling/delivery-state.ts';
 import type { OwnedEndpoint } from '../scheduling/owned-endpoint.ts';
 import type { ProcessTime } from '../scheduling/steady-time.ts';
@@ -12,12 +12,12 @@ import type { ReplayDocument, ReplayStore, TakenDelivery } from './replay-store.
  * Maximum number of a replay's deliveries in progress. If the process dies, up to this many deliveries may be sent
  * twice. Live events wait for at most this many.
  */
-const MAX_IN_FLIGHT = 8;
+const MAX_DELIVERIES_IN_PROGRESS = 8;
 /**
  * Longest time between turns of a replay. If live events keep an endpoint busy, the replay still takes a turn and
  * stores its progress at this interval.
  */
-const MAX_TURN_WAIT_MS = 1_000;
+const MAX_TIME_BETWEEN_REPLAY_TURNS_MS = 1_000;
 
 export interface ReplayRunnerDependencies extends ReplaySourceDependencies {
   readonly store: ReplayStore;
@@ -72,13 +72,13 @@ class EndpointReplay implements RunningReplay {
 
   needsMoreDeliveries(now: number): boolean {
     const { isOwned, endpoint, state } = this.owned;
-    if (!isOwned || !isEnabled(endpoint) || state.concurrency === undefined) return false;
+    if (!isOwned || !isEndpointEnabled(endpoint) || state.concurrency === undefined) return false;
     return !this.isCurrent || this.canTakeDeliveries(now);
   }
 
   /** Returns the time at which counted outcomes are stored even if the last deliveries take long. */
   getNextStoreTime(now: number): number | undefined {
-    const moment = this.takenAt + MAX_TURN_WAIT_MS;
+    const moment = this.takenAt + MAX_TIME_BETWEEN_REPLAY_TURNS_MS;
     return this.hasCounted && moment > now ? moment : undefined;
   }
 
@@ -127,7 +127,7 @@ class EndpointReplay implements RunningReplay {
   }
 
   private canTakeDeliveries(now: number): boolean {
-    const hasWaited = now - this.takenAt >= MAX_TURN_WAIT_MS;
+    const hasWaited = now - this.takenAt >= MAX_TIME_BETWEEN_REPLAY_TURNS_MS;
     if (hasWaited && this.hasCounted) return true;
     if (this.hasEnded) return this.underWay.size === 0;
     if (this.underWay.size > this.maxUnderWay / 2) return false;
@@ -140,7 +140,7 @@ class EndpointReplay implements RunningReplay {
   }
 
   private get maxUnderWay(): number {
-    return Math.min(MAX_IN_FLIGHT, 2 * (this.owned.state.concurrency?.allowed ?? 1));
+    return Math.min(MAX_DELIVERIES_IN_PROGRESS, 2 * (this.owned.state.concurrency?.allowed ?? 1));
   }
 
   /**

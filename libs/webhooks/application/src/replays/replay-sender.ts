@@ -1,7 +1,12 @@
 import type { PayloadVersions } from '@tracking/contracts';
-import { type Clock, type Collection, isKnownWithoutEffect, withUnknownOutcome } from '@tracking/ports';
+import { type Clock, type Collection, isErrorWithoutEffect, convertToUnknownOutcome } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
-import { type Delivery, isScheduled, renderBody, restartSchedule } from '@tracking/webhooks-domain';
+import {
+  type Delivery,
+  hasScheduledAttemptsLeft,
+  renderDeliveryBody,
+  restartDeliverySchedule,
+} from '@tracking/webhooks-domain';
 import { type EndpointDocument, selectPayloadFormat } from '../endpoints/endpoint-document.ts';
 import type { RecountRequests } from '../stats/hour-log.ts';
 import {
@@ -10,7 +15,7 @@ import {
   type Payloads,
   createPayloadId,
   createDeliveryDocument,
-  toDocument,
+  convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import { type EventLog, type FoundItem, type LoggedEventRow, matchesReplay } from './replay-source.ts';
@@ -88,26 +93,26 @@ export class ReplaySender {
         );
       const written = await this.dependencies.recounts.recountRestored(stored, writeAll);
       const errors = written.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-      if (errors.length > 0) throw errors.find((error) => !isKnownWithoutEffect(error)) ?? errors[0];
+      if (errors.length > 0) throw errors.find((error) => !isErrorWithoutEffect(error)) ?? errors[0];
       left = left.filter(({ id }) => !sent.has(id));
       return left.length === 0 || undefined;
     }).catch((error: unknown) => {
-      throw sent.size === 0 ? error : withUnknownOutcome(error);
+      throw sent.size === 0 ? error : convertToUnknownOutcome(error);
     });
     return sent;
   }
 
   private async rescheduleDelivery(replay: ReplayDocument, before: DeliveryDocument, at: string) {
     const isSent = before.replay_id === replay.id;
-    if (isSent || !(isScheduled(before) || matchesReplay(replay, before))) return { is: before };
-    const after = toDocument(restartSchedule(before, at, replay.id));
+    if (isSent || !(hasScheduledAttemptsLeft(before) || matchesReplay(replay, before))) return { is: before };
+    const after = convertToDeliveryDocument(restartDeliverySchedule(before, at, replay.id));
     return (await this.dependencies.deliveries.replace(after, { revision: before.revision }))
       ? { is: after }
       : 'changed';
   }
 
   private async insertDelivery(delivery: Delivery) {
-    const document = toDocument(delivery);
+    const document = convertToDeliveryDocument(delivery);
     return (await this.dependencies.deliveries.insert(document)) ? { is: document } : 'changed';
   }
 
@@ -142,7 +147,7 @@ export class ReplaySender {
       const about = { workspace_id, environment, event_id, event_type: event.type, event_created_at: event.created_at };
       deliveries.set(id, createDeliveryDocument(about, endpoint_id, payload_id, at));
       if (stored.has(payload_id)) continue;
-      bodies.push({ id: payload_id, body: renderBody(event, format, false, versions), created_at: at });
+      bodies.push({ id: payload_id, body: renderDeliveryBody(event, format, false, versions), created_at: at });
     }
     await payloads.storePayloads(bodies);
     for (const { id, body } of bodies) payloads.addToCache(id, body);

@@ -103,7 +103,10 @@ export class ReplaySource {
       read: [],
       next: listRecordedStatuses(replay.statuses).length === 0 ? null : (replay.cursor.deliveries ?? undefined),
     };
-    this.events = { read: [], next: includesMissedEvents(replay) ? (replay.cursor.events ?? undefined) : null };
+    this.events = {
+      read: [],
+      next: doesReplayIncludeMissedEvents(replay) ? (replay.cursor.events ?? undefined) : null,
+    };
   }
 
   /**
@@ -205,9 +208,11 @@ export class ReplaySource {
         statuses.includes(one.status) &&
         (since === null || one.event_created_at >= since) &&
         one.event_created_at <= until &&
-        (after === undefined || createSortKey(one) > after.join(' ')),
+        (after === undefined || createDeliverySortKey(one) > after.join(' ')),
     );
-    this.addMatchingDeliveries(named.sort((one, other) => (createSortKey(one) < createSortKey(other) ? -1 : 1)));
+    this.addMatchingDeliveries(
+      named.sort((one, other) => (createDeliverySortKey(one) < createDeliverySortKey(other) ? -1 : 1)),
+    );
     this.deliveries.next = null;
   }
 
@@ -260,7 +265,7 @@ function getLogEndTime({ until, created_at }: Replay): Timestamp | null {
  * Returns true if the replay includes missed events. A filter by reason excludes them, because missed events have no
  * reason.
  */
-function includesMissedEvents({ statuses, reasons }: Replay): boolean {
+function doesReplayIncludeMissedEvents({ statuses, reasons }: Replay): boolean {
   return statuses.includes('missed') && reasons === null;
 }
 
@@ -276,6 +281,6 @@ export function matchesReplay({ id, event_types, statuses, reasons }: Replay, de
   return isOfType && isForReason && isAtEnd && !sandbox && replay_id !== id;
 }
 
-function createSortKey({ created_at, id }: DeliveryDocument): string {
+function createDeliverySortKey({ created_at, id }: DeliveryDocument): string {
   return `${created_at} ${id}`;
 }

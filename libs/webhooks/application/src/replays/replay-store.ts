@@ -3,7 +3,7 @@ import { type Collection, type CollectionSpec, type Document, DuplicateKey, type
 import { type DutyCycle, retryConflicts } from '@tracking/resilience';
 import { type NewReplay, type Replay, createReplay, cancelReplay } from '@tracking/webhooks-domain';
 import type { ReplayCommand, Scope, WebhookReplay } from '../operation-types.ts';
-import { readFirstPerValue } from '../store/delivery-queues.ts';
+import { readFirstDocumentPerValue } from '../store/delivery-queues.ts';
 import { isRepeatedCommand, replayNotFoundError, replayRunningError } from '../webhooks-api.ts';
 
 /** Progress of a replay: the last delivery and the last event that it took. */
@@ -66,18 +66,18 @@ export const REPLAY_PROGRESS: CollectionSpec = { ...REPLAYS_COLLECTION, durabili
 /** Creates the document of a new replay. */
 export function createReplayDocument(about: NewReplay, at: Timestamp): ReplayDocument {
   const cursor = { deliveries: null, events: null };
-  return setIndexFields({ ...createReplay(about, at), cursor, under_way: [] });
+  return setReplayIndexFields({ ...createReplay(about, at), cursor, under_way: [] });
 }
 
 /** Adds the index fields of a running replay, and removes those of a replay that has ended. */
-function setIndexFields({ running_for: _place, discarding: _job, ...document }: ReplayDocument): ReplayDocument {
+function setReplayIndexFields({ running_for: _place, discarding: _job, ...document }: ReplayDocument): ReplayDocument {
   if (document.status !== 'running') return document;
   return document.action === 'replay'
     ? { ...document, running_for: document.endpoint_id }
     : { ...document, discarding: true };
 }
 
-export function toReplay(document: ReplayDocument): WebhookReplay {
+export function convertToWebhookReplay(document: ReplayDocument): WebhookReplay {
   return {
     id: document.id,
     endpoint_id: document.endpoint_id,
@@ -165,7 +165,7 @@ export class ReplayStore {
 
   /** Yields the id of every endpoint with a running replay. */
   async *listReplayingEndpoints(): AsyncIterable<string> {
-    for await (const { running_for } of readFirstPerValue(this.documents, ['running_for'])) {
+    for await (const { running_for } of readFirstDocumentPerValue(this.documents, ['running_for'])) {
       if (running_for !== undefined) yield running_for;
     }
   }
@@ -181,7 +181,7 @@ export class ReplayStore {
       if (isRepeatedCommand(before, command)) return before;
       const after = change(before);
       if (after === before) return before;
-      const written = setIndexFields({ ...after, changed_by: command.id, revision: before.revision + 1 });
+      const written = setReplayIndexFields({ ...after, changed_by: command.id, revision: before.revision + 1 });
       const isWritten = await this.rejectSecondReplay(this.documents.replace(written, { revision: before.revision }));
       return isWritten ? written : undefined;
     });
@@ -192,14 +192,14 @@ export class ReplayStore {
     for (;;) {
       const running = await this.findRunningReplay(endpointId);
       if (running === undefined) return;
-      const written = setIndexFields({ ...cancelReplay(running, at), revision: running.revision + 1 });
+      const written = setReplayIndexFields({ ...cancelReplay(running, at), revision: running.revision + 1 });
       if (await this.documents.replace(written, { revision: running.revision })) return;
     }
   }
 
   /** Stores the replay's progress. Returns the stored replay; undefined if it was changed in the meantime. */
   async storeProgress(before: ReplayDocument, change: Partial<ReplayDocument>): Promise<ReplayDocument | undefined> {
-    const after = setIndexFields({ ...before, ...change, revision: before.revision + 1 });
+    const after = setReplayIndexFields({ ...before, ...change, revision: before.revision + 1 });
     const isWritten = await this.progress.replace(after, { revision: before.revision });
     return isWritten ? after : undefined;
   }

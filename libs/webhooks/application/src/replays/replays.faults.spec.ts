@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import type { PublishedEvent } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { type ReceivedRequest, type FakeAnswer, createAnswer } from '../../test/fake-receivers.ts';
+import { type ReceivedRequest, type FakeAnswer, createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type EndpointOnStage, type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
@@ -26,7 +26,7 @@ describe('in the middle of a replay', () => {
   let gate: PromiseWithResolvers<void>;
 
   beforeEach(async () => {
-    stage = await WebhooksTestStage.open();
+    stage = await WebhooksTestStage.openWebhooksStage();
     webhooks = await stage.startWebhooks();
     const first = Date.parse(stage.now()) - 60_000;
     missed = Array.from({ length: MISSED }, (_, n) =>
@@ -39,7 +39,7 @@ describe('in the middle of a replay', () => {
   });
   afterEach(async () => {
     gate.resolve();
-    await stage.close();
+    await stage.closeWebhooksStage();
   });
 
   const on = () => ({ ...stage.createCommand(), endpoint_id: endpoint.id });
@@ -149,7 +149,7 @@ describe('in the middle of a replay', () => {
     await begin(50, (request) => {
       if (gone !== undefined || sent().length <= 50) return stage.receivers.respondWithOk(request);
       [gone] = idsOf([request]);
-      return createAnswer(410);
+      return createReceiverAnswer(410);
     });
     gate.resolve();
     await eventually(async () => {

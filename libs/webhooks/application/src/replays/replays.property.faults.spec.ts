@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
 import { type EventType, type PublishedEvent, STANDARD_EVENT_TYPES } from '@tracking/contracts';
 import { eventually, createPropertyOptions } from '@tracking/testing';
-import { REPLAYED_STATUSES, type ReplayFilter, createDelivery, renderBody } from '@tracking/webhooks-domain';
+import { REPLAYED_STATUSES, type ReplayFilter, createDelivery, renderDeliveryBody } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type ReplayedEvent, selectReplayedEvents } from '../../test/naive-replay.ts';
 import { type EndpointOnStage, type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
@@ -14,7 +14,7 @@ import {
   type PayloadDocument,
   createDeliveryId,
   createPayloadId,
-  toDocument,
+  convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 
 jest.setTimeout(600_000);
@@ -89,7 +89,7 @@ class ReplayRun {
       if (fate === 'missed') continue;
       const document = this.delivery(event, { fate, reason: hasReason ? reason : null }, this.time(recordedAt));
       this.unchanged.set(event.id, document);
-      const body = renderBody(event, { version: this.endpoint.api_version, form: 'full' });
+      const body = renderDeliveryBody(event, { version: this.endpoint.api_version, form: 'full' });
       bodies.push({ id: document.payload_id, body, created_at: document.created_at });
     }
     const recorded = [...this.unchanged.values()];
@@ -210,7 +210,9 @@ class ReplayRun {
     this.stage.receivers.respondWith(url, (request) => {
       const id = request.headers['service-event-id'] ?? '';
       const attempts = this.arrived.filter((one) => one === id).length;
-      return attempts > (this.refusals.get(id) ?? -1) ? this.stage.receivers.respondWithOk(request) : createAnswer(500);
+      return attempts > (this.refusals.get(id) ?? -1)
+        ? this.stage.receivers.respondWithOk(request)
+        : createReceiverAnswer(500);
     });
   }
 
@@ -242,12 +244,12 @@ class ReplayRun {
             completed_at: at,
             announced_at: at,
           };
-    return toDocument({ ...recorded, ...attempted, ...state, last_error });
+    return convertToDeliveryDocument({ ...recorded, ...attempted, ...state, last_error });
   }
 }
 
 async function replayOf(scene: Scene): Promise<void> {
-  const stage = await WebhooksTestStage.open();
+  const stage = await WebhooksTestStage.openWebhooksStage();
   const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
   const endpoint = await stage.createEnabledEndpoint(api, URL_A);
   const run = new ReplayRun(stage, api, endpoint, Date.parse(stage.now()));
@@ -268,7 +270,7 @@ async function replayOf(scene: Scene): Promise<void> {
     expect(after).toEqual(before);
   } finally {
     await run.stop();
-    await stage.close();
+    await stage.closeWebhooksStage();
   }
 }
 

@@ -38,13 +38,13 @@ const PROBE_CONCURRENCY = 2;
  * Number of consecutive failures from which attempts pause: the next one waits for a random part of the last attempt's
  * duration.
  */
-const PAUSE_AFTER_FAILURES = 2;
+const FAILURES_BEFORE_PAUSE = 2;
 const MAX_PAUSE_SHARE = 0.1;
 /** Milliseconds from which an answer is slow. After a slow answer, attempts start one by one with a gap. */
 const SLOW_ANSWER_MS = 1_000;
 const ATTEMPTS_PER_ANSWER_TIME = 4;
 /** Number of consecutive failures that end a recovery. Pending deliveries then keep their schedule. */
-const RELAPSE_AFTER_FAILURES = 3;
+const FAILURES_THAT_END_RECOVERY = 3;
 
 /** Current limits on attempts at one URL. Times are in time of this process. */
 export interface ConcurrencyState {
@@ -215,10 +215,10 @@ export class AdaptiveConcurrency implements ConcurrencyState {
       this.#allowed = Math.min(this.#allowed, PROBE_CONCURRENCY);
       this.#circuit = 'open';
     }
-    if (this.#failuresInARow >= PAUSE_AFTER_FAILURES) {
+    if (this.#failuresInARow >= FAILURES_BEFORE_PAUSE) {
       this.#restsUntil = endedAt + this.random() * MAX_PAUSE_SHARE * (endedAt - startedAt);
     }
-    if (this.#failuresInARow >= RELAPSE_AFTER_FAILURES) this.#recoveringSince = null;
+    if (this.#failuresInARow >= FAILURES_THAT_END_RECOVERY) this.#recoveringSince = null;
   }
 
   /** Only failures that have lasted for a while are stored, so that occasional failures cause no writes. */

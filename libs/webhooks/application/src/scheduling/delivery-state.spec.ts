@@ -1,7 +1,7 @@
-import { type AttemptOutcome, NEW_ENDPOINT } from '@tracking/webhooks-domain';
+import { type AttemptOutcome, INITIAL_ENDPOINT_STATE } from '@tracking/webhooks-domain';
 import type { EndpointDocument, EndpointHealthDocument } from '../endpoints/endpoint-document.ts';
 import { DeliveryState, IllegalTransition, type RunningReplay } from './delivery-state.ts';
-import { UNSET_CLOCK } from '../../test/unset-clock.ts';
+import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -12,7 +12,7 @@ const FAILURE: AttemptOutcome = { kind: 'failure', error: ERROR };
 const GONE: AttemptOutcome = { kind: 'gone', error: ERROR };
 const HOLD: AttemptOutcome = { kind: 'hold', error: ERROR, holdMs: 30_000 };
 const ENDPOINT = {
-  ...NEW_ENDPOINT,
+  ...INITIAL_ENDPOINT_STATE,
   id: 'whe_1',
   workspace_id: 'wsp_1',
   status: 'enabled',
@@ -25,7 +25,7 @@ const ENDPOINT = {
 const MOVED: EndpointDocument = { ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 };
 const DISABLED: EndpointDocument = { ...ENDPOINT, status: 'disabled', disabled_reason: 'gone', revision: 2 };
 
-const opening = () => new DeliveryState(ENDPOINT, UNSET_CLOCK);
+const opening = () => new DeliveryState(ENDPOINT, TIME_OF_NEVER_SET_CLOCK);
 
 /** A state whose URL answered with this outcome, at the beginning of the epoch. */
 function serving(...outcomes: readonly AttemptOutcome[]): DeliveryState {

@@ -3,8 +3,8 @@ import {
   type DeliveryError,
   type Random,
   getFailureReportTime,
-  isEnabled,
-  getUrlRevision,
+  isEndpointEnabled,
+  getEndpointUrlRevision,
 } from '@tracking/webhooks-domain';
 import {
   type EndpointDocument,
@@ -138,7 +138,7 @@ export class DeliveryState {
       this.#concurrency = this.#gone = undefined;
       return true;
     }
-    return before.verified !== endpoint.verified || isEnabled(before) !== isEnabled(endpoint);
+    return before.verified !== endpoint.verified || isEndpointEnabled(before) !== isEndpointEnabled(endpoint);
   }
 
   /** Drops the endpoint. Outcomes in progress are still stored, and a 410 still disables the endpoint. */
@@ -153,7 +153,7 @@ export class DeliveryState {
   ): void {
     if (this.#concurrency !== undefined)
       throw new IllegalTransition(`The health of endpoint ${this.document.id} is already known.`);
-    const stored = found && getUrlRevision(found) === getUrlRevision(this.document) ? found : undefined;
+    const stored = found && getEndpointUrlRevision(found) === getEndpointUrlRevision(this.document) ? found : undefined;
     this.#concurrency = new AdaptiveConcurrency(
       this.document.max_concurrency,
       recoveryAfterMs,

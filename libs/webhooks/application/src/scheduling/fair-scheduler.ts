@@ -8,15 +8,15 @@ export interface SchedulableEndpoint {
 }
 
 /** Share factor for 75% of all attempts if a workspace or endpoint is alone: 12 times the square of the free 25%. */
-const LARGE_SHARE_FACTOR = 12;
+const LARGE_ATTEMPT_SHARE_FACTOR = 12;
 /** Share factor for about 40% of all attempts if alone. */
-const SMALL_SHARE_FACTOR = 1;
+const SMALL_ATTEMPT_SHARE_FACTOR = 1;
 
 /**
  * Returns the maximum number of attempts of one workspace or endpoint while `free` of `all` attempts stay free. The
  * number falls with the square of `free`, so that every workspace leaves attempts for the next one.
  */
-const maxShare = (free: number, all: number, share: number) => (share * free * free) / all;
+const computeMaxAttempts = (free: number, all: number, share: number) => (share * free * free) / all;
 
 interface RunningAttempts {
   attempts: number;
@@ -106,21 +106,23 @@ export class FairScheduler<E extends SchedulableEndpoint> {
 
   private takeNextUnprovenEndpoint(): E | undefined {
     return (
-      this.takeNextEndpointFrom(this.untried, LARGE_SHARE_FACTOR) ??
-      this.takeNextEndpointFrom(this.unproven, SMALL_SHARE_FACTOR)
+      this.takeNextEndpointFrom(this.untried, LARGE_ATTEMPT_SHARE_FACTOR) ??
+      this.takeNextEndpointFrom(this.unproven, SMALL_ATTEMPT_SHARE_FACTOR)
     );
   }
 
   /** @param unproven share factor of unproven endpoints; absent for a queue of proven endpoints */
   private takeNextEndpointFrom(queue: RoundRobin<E>, unproven?: number): E | undefined {
     const fits = (held: RunningAttempts, free: number, all: number) =>
-      unproven === undefined || held.unproven <= maxShare(free - 1, all, unproven);
+      unproven === undefined || held.unproven <= computeMaxAttempts(free - 1, all, unproven);
     if (!fits(this.total, this.free, this.limit)) return undefined;
     const roomPerEndpoint = (workspace: string) => {
       const held = this.workspaces.get(workspace) ?? NO_RUNNING_ATTEMPTS;
       const room = this.computeFreeAttempts(held);
       const all = held.attempts + room;
-      return room > 0 && fits(held, room, all) ? Math.floor(maxShare(room - 1, all, LARGE_SHARE_FACTOR)) + 1 : 0;
+      return room > 0 && fits(held, room, all)
+        ? Math.floor(computeMaxAttempts(room - 1, all, LARGE_ATTEMPT_SHARE_FACTOR)) + 1
+        : 0;
     };
     return queue.takeNext(roomPerEndpoint, ({ attempting }) => attempting);
   }
@@ -128,7 +130,7 @@ export class FairScheduler<E extends SchedulableEndpoint> {
   /** Returns the number of attempts that a workspace may still start while no other workspace starts any. */
   private computeFreeAttempts({ attempts }: RunningAttempts): number {
     // The result follows from the largest share that is allowed at the start of the last of these attempts.
-    const part = LARGE_SHARE_FACTOR / this.limit;
+    const part = LARGE_ATTEMPT_SHARE_FACTOR / this.limit;
     const left = (Math.sqrt(1 + 4 * part * (attempts + this.free - 1)) - 1) / (2 * part);
     return Math.floor(this.free - left);
   }

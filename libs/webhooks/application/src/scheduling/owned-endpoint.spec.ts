@@ -3,22 +3,22 @@ import {
   DEFAULT_RETRY_POLICY,
   type AttemptOutcome,
   DEFAULT_MAX_CONCURRENCY,
-  NEW_ENDPOINT,
+  INITIAL_ENDPOINT_STATE,
   createDelivery,
 } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
+import { type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
 import type { RunningReplay } from './delivery-state.ts';
 import { OwnedEndpoint } from './owned-endpoint.ts';
-import { UNSET_CLOCK } from '../../test/unset-clock.ts';
+import { TIME_OF_NEVER_SET_CLOCK } from '../../test/unset-clock.ts';
 
-const TIMING = { time: UNSET_CLOCK, policy: DEFAULT_RETRY_POLICY };
+const TIMING = { time: TIME_OF_NEVER_SET_CLOCK, policy: DEFAULT_RETRY_POLICY };
 
 const START = Date.UTC(2026, 0, 1);
 const SUCCESS: AttemptOutcome = { kind: 'success' };
 const FAILURE: AttemptOutcome = { kind: 'failure', error: { code: 'timeout', message: '' } };
 const ENDPOINT: EndpointDocument = {
-  ...NEW_ENDPOINT,
+  ...INITIAL_ENDPOINT_STATE,
   id: 'whe_1',
   workspace_id: 'wsp_1',
   environment: 'live',
@@ -76,7 +76,7 @@ function wait(at: OwnedEndpoint, count: number): OwnedEndpoint {
     const event = { event_id: `evt_${n}`, event_type: 'shipment.created', event_created_at: due };
     const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
     const about = { ...event, workspace_id, environment, endpoint_id, payload_id: 'p', sandbox: false };
-    at.addDelivery(toDocument(createDelivery({ ...about, id: `dlv_${n}` }, due)), 0, at.room);
+    at.addDelivery(convertToDeliveryDocument(createDelivery({ ...about, id: `dlv_${n}` }, due)), 0, at.room);
   }
   return at;
 }
@@ -88,7 +88,7 @@ function delivery(id: string, fields: Partial<DeliveryDocument> = {}): DeliveryD
   const { workspace_id, environment, id: endpoint_id } = ENDPOINT;
   const event = { event_id: id, event_type: 'shipment.created', event_created_at: timeAt(0), payload_id: 'p' };
   const made = createDelivery({ ...event, id, workspace_id, environment, endpoint_id, sandbox: false }, timeAt(0));
-  return toDocument({ ...made, ...fields });
+  return convertToDeliveryDocument({ ...made, ...fields });
 }
 
 const replay = (id: string): RunningReplay => ({
@@ -138,7 +138,7 @@ describe('an endpoint that this process owns', () => {
     const event = { event_type: 'shipment.created', event_created_at: at(0), payload_id: 'p', sandbox: false };
     const hold = (id: string, fields: object) => {
       const made = createDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
-      endpoint.addDelivery(toDocument({ ...made, ...fields }), 0, endpoint.room);
+      endpoint.addDelivery(convertToDeliveryDocument({ ...made, ...fields }), 0, endpoint.room);
     };
     const failed = { status: 'retrying', attempts_count: 1, first_attempt_at: at(0) } as const;
     hold('dlv_retry', { ...failed, next_attempt_at: at(500) });
@@ -159,7 +159,7 @@ describe('an endpoint that this process owns', () => {
     const hold = (id: string, last_attempt_at: string, next_attempt_at: string) => {
       const made = createDelivery({ ...event, id, event_id: id, workspace_id, environment, endpoint_id }, at(0));
       const failed = { ...made, status: 'retrying', attempts_count: 1, last_attempt_at, next_attempt_at } as const;
-      endpoint.addDelivery(toDocument(failed), 0, endpoint.room);
+      endpoint.addDelivery(convertToDeliveryDocument(failed), 0, endpoint.room);
     };
     hold('dlv_since', at(600_001), at(700_000));
     hold('dlv_one', at(1), at(800_000));
@@ -201,7 +201,7 @@ describe('an endpoint that this process owns', () => {
       at(0),
     );
     const failed = { ...made, status: 'retrying', attempts_count: 1, last_attempt_at: at(1) } as const;
-    const document = toDocument({ ...failed, next_attempt_at: at(3_600_000) });
+    const document = convertToDeliveryDocument({ ...failed, next_attempt_at: at(3_600_000) });
     answer(endpoint, { ...FAILURE, kind: 'gone' }, 0);
     endpoint.setEndpoint({ ...ENDPOINT, url: 'https://b.example.com/', url_revision: 2, revision: 2 });
     expect([endpoint.state.concurrency, endpoint.state.phase]).toEqual([undefined, 'opening']);
@@ -247,7 +247,7 @@ describe('an endpoint that this process owns', () => {
     const retried = () => {
       const endpoint = wait(owned(), 1);
       const taken = endpoint.takeDelivery(START)?.delivery as DeliveryDocument;
-      return { endpoint, after: toDocument({ ...taken, status: 'retrying', revision: 2 }) };
+      return { endpoint, after: convertToDeliveryDocument({ ...taken, status: 'retrying', revision: 2 }) };
     };
     const { endpoint, after } = retried();
     expect([endpoint.completeAttempt(after.id, after, 0, endpoint.room), endpoint.waiting]).toEqual([true, 1]);
@@ -340,10 +340,10 @@ describe('a time that is too far ahead', () => {
     ['attempted often', failed(20, START - 1_000, DAYS), 95_040_000],
     ['within its wait', failed(20, START - 1_000, 80_000_000), 79_999_000],
   ])('is pulled in for a delivery that is %s', (_name, delivery, waitMs) => {
-    const time = { ...UNSET_CLOCK, now: () => START };
+    const time = { ...TIME_OF_NEVER_SET_CLOCK, now: () => START };
     const endpoint = new OwnedEndpoint(ENDPOINT, lease(), true, { ...TIMING, time });
     endpoint.state.setHealth(undefined, SETTINGS);
-    const stored = toDocument(delivery);
+    const stored = convertToDeliveryDocument(delivery);
     endpoint.addDelivery(stored, 0, endpoint.room);
     expect(endpoint.nextMoment).toBe(START + waitMs);
     const taken = endpoint.takeDelivery(START + waitMs);

@@ -3,12 +3,12 @@ import type { Lease } from '@tracking/ports';
 import {
   MAX_RETRY_AFTER_MS,
   type RetryPolicy,
-  isEnabled,
+  isEndpointEnabled,
   computeMaxBackoffMs,
-  getUrlRevision,
+  getEndpointUrlRevision,
 } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
-import { type DeliveryDocument, awaitsAttempt, isUntriedReplay } from '../store/delivery-document.ts';
+import { type DeliveryDocument, isWaitingForAttempt, isReplayedWithoutAttempt } from '../store/delivery-document.ts';
 import { createQueuePosition } from '../store/delivery-queues.ts';
 import { DeliveryState } from './delivery-state.ts';
 import type { SchedulableEndpoint } from './fair-scheduler.ts';
@@ -17,21 +17,21 @@ import type { ProcessTime } from './steady-time.ts';
 import type { DelayableEndpoint } from './timing.ts';
 
 /** Deliveries held in memory for each concurrent attempt. */
-const WINDOW_PER_ATTEMPT = 64;
+const WINDOW_SIZE_PER_ATTEMPT = 64;
 /**
  * Deliveries held in memory for each concurrent attempt while it is unknown whether the endpoint answers. More
  * deliveries would only wait.
  */
-const WINDOW_PER_PROBE = 8;
+const WINDOW_SIZE_PER_PROBE = 8;
 /** Delay before an attempt whose payload is missing is retried. */
 const MISSING_PAYLOAD_RETRY_MS = 500;
 /** Time for which an endpoint waits after a local fault prevented an attempt. */
-const FAULT_PAUSE_MS = 5_000;
+const PAUSE_AFTER_LOCAL_FAULT_MS = 5_000;
 /** Idle time after which an endpoint is dropped from memory. */
-const MAX_IDLE_MS = 300_000;
+const MAX_IDLE_TIME_IN_MEMORY_MS = 300_000;
 /** Longest time before an untried replayed delivery is due, in milliseconds. */
 const MAX_REPLAY_DELAY_MS = 2_000;
-const NEVER_ATTEMPTED_AT = '1970-01-01T00:00:00.000Z';
+const TIME_OF_NEVER_ATTEMPTED = '1970-01-01T00:00:00.000Z';
 
 /**
  * An endpoint of a shard that this process owns: its {@link DeliveryState}, its pending deliveries, and their order.
@@ -119,14 +119,14 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   }
 
   /**
-   * Returns true if the endpoint has been idle for longer than {@link MAX_IDLE_MS}. @param now on the process's
+   * Returns true if the endpoint has been idle for longer than {@link MAX_IDLE_TIME_IN_MEMORY_MS}. @param now on the process's
    * monotonic clock
    */
   hasBeenIdle(now: number): boolean {
     const { scheduled, express, isComplete } = this.window;
     const isIdle = this.state.isIdle && scheduled.size === 0 && express.size === 0 && isComplete;
     this.idleSince = isIdle ? (this.idleSince ?? now) : undefined;
-    return this.idleSince !== undefined && now - this.idleSince > MAX_IDLE_MS;
+    return this.idleSince !== undefined && now - this.idleSince > MAX_IDLE_TIME_IN_MEMORY_MS;
   }
 
   /** Sets the endpoint as just read or written. An older revision than the known one changes nothing. */
@@ -137,10 +137,10 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
 
   /** Number of scheduled deliveries to hold in memory; 0 while the endpoint is not enabled. */
   get room(): number {
-    if (!isEnabled(this.endpoint)) return 0;
+    if (!isEndpointEnabled(this.endpoint)) return 0;
     const { concurrency } = this.state;
     const atOnce = concurrency?.allowed ?? this.endpoint.max_concurrency;
-    return atOnce * (concurrency?.circuit === 'closed' ? WINDOW_PER_ATTEMPT : WINDOW_PER_PROBE);
+    return atOnce * (concurrency?.circuit === 'closed' ? WINDOW_SIZE_PER_ATTEMPT : WINDOW_SIZE_PER_PROBE);
   }
   /** Number of scheduled deliveries in memory. */
   get waiting(): number {
@@ -197,7 +197,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     if (attempting >= concurrency.limit) return undefined;
     if (this.window.express.hasItem(this.isDeliverable)) return blockedUntil;
     const first = this.window.scheduled.first;
-    if (first === undefined || attempting >= concurrency.allowed || !isEnabled(this.endpoint)) return undefined;
+    if (first === undefined || attempting >= concurrency.allowed || !isEndpointEnabled(this.endpoint)) return undefined;
     const due = this.hasEarlyDelivery(first) ? -Infinity : this.timing.time.fromStoredTime(first.due);
     return Math.max(due, concurrency.heldUntil, concurrency.restsUntil, blockedUntil);
   }
@@ -229,7 +229,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
     this.window.recordChange(id);
     this.state.replay?.recordAttempt(id, after);
     if (!this.window.isNewestForm(id, after?.revision)) this.window.emptyWindow();
-    else if (after !== undefined && awaitsAttempt(after)) {
+    else if (after !== undefined && isWaitingForAttempt(after)) {
       if (this.endpoint.deleted) return false;
       if (!this.state.isDropped) this.window.addDelivery(toPending(after, knownAt), room);
     }
@@ -247,7 +247,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
       this.window.emptyWindow();
       return false;
     }
-    if (!isPayloadMissing) this.state.blockAttemptsUntil(now + FAULT_PAUSE_MS);
+    if (!isPayloadMissing) this.state.blockAttemptsUntil(now + PAUSE_AFTER_LOCAL_FAULT_MS);
     const retryAt = this.timing.time.toStoredTime(now + MISSING_PAYLOAD_RETRY_MS);
     this.window.putDeliveryBack(isPayloadMissing ? { ...item, due: retryAt, isDelayed: true } : item);
     return true;
@@ -258,7 +258,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
    * URL, all other deliveries to enabled endpoints only.
    */
   readonly isDeliverable = ({ delivery }: PendingDelivery): boolean =>
-    delivery.sandbox ? this.endpoint.verified : isEnabled(this.endpoint);
+    delivery.sandbox ? this.endpoint.verified : isEndpointEnabled(this.endpoint);
 
   /**
    * Returns true if the delivery is to be attempted now. A retry that a user requested is always due. Its time is
@@ -266,7 +266,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
    * @param pending the delivery as held in memory. Its due time may be earlier than the stored one
    */
   isDue(delivery: DeliveryDocument, now: number, pending?: PendingDelivery): boolean {
-    if (!awaitsAttempt(delivery)) return false;
+    if (!isWaitingForAttempt(delivery)) return false;
     if (delivery.sandbox || delivery.manual_at !== null) return true;
     const isUnchanged = pending?.delivery.revision === delivery.revision;
     const due = Math.min(this.dueTime(delivery), isUnchanged ? pending.due : Infinity);
@@ -281,18 +281,18 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
   private readonly dueTime = (delivery: DeliveryDocument): number => {
     const now = this.timing.time.toStoredTime(this.timing.time.now());
     const due = Math.min(createQueuePosition(delivery).due, now + this.getMaxWaitMs(delivery, now));
-    const isUntried = delivery.attempts_count === 0 || isUntriedReplay(delivery);
-    if (isUntried || getUrlRevision(delivery) === getUrlRevision(this.endpoint)) return due;
+    const isUntried = delivery.attempts_count === 0 || isReplayedWithoutAttempt(delivery);
+    if (isUntried || getEndpointUrlRevision(delivery) === getEndpointUrlRevision(this.endpoint)) return due;
     return Math.min(due, Date.parse(delivery.last_attempt_at ?? delivery.created_at));
   };
 
   /** Returns the longest time, in milliseconds, that a delivery may wait for its next attempt. */
   private getMaxWaitMs(delivery: DeliveryDocument, now: number): number {
     const { failures, first_attempt_at, last_attempt_at, next_attempt_at } = delivery;
-    if (first_attempt_at === null) return isUntriedReplay(delivery) ? MAX_REPLAY_DELAY_MS : 0;
+    if (first_attempt_at === null) return isReplayedWithoutAttempt(delivery) ? MAX_REPLAY_DELAY_MS : 0;
     const longest = Math.max(computeMaxBackoffMs(this.timing.policy, Math.max(1, failures)), MAX_RETRY_AFTER_MS);
     // Measure from now if the latest attempt ended in the future, because its clock was ahead.
-    const endedAt = Date.parse(last_attempt_at ?? NEVER_ATTEMPTED_AT);
+    const endedAt = Date.parse(last_attempt_at ?? TIME_OF_NEVER_ATTEMPTED);
     if (endedAt <= now || next_attempt_at === null) return longest;
     return Math.min(longest, Math.max(0, Date.parse(next_attempt_at) - endedAt));
   }
@@ -309,7 +309,7 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
 
   /** Returns true if a delivery may be attempted before it is due: a replay sends it, or the endpoint is recovering. */
   private readonly canGoEarly = (item: Pick<PendingDelivery, 'delivery' | 'isDelayed'>): boolean =>
-    item.isDelayed !== true && (isUntriedReplay(item.delivery) || this.failedBeforeRecovery(item));
+    item.isDelayed !== true && (isReplayedWithoutAttempt(item.delivery) || this.failedBeforeRecovery(item));
 
   /**
    * Returns true if the delivery has not been attempted since the recovery began. A delivery that failed again during
@@ -317,6 +317,6 @@ export class OwnedEndpoint implements SchedulableEndpoint, DelayableEndpoint {
    */
   private readonly failedBeforeRecovery = ({ delivery }: Pick<PendingDelivery, 'delivery'>): boolean => {
     const since = this.state.concurrency?.recoveringSince ?? -Infinity;
-    return this.parseStoredTime(delivery.last_attempt_at ?? NEVER_ATTEMPTED_AT) < since;
+    return this.parseStoredTime(delivery.last_attempt_at ?? TIME_OF_NEVER_ATTEMPTED) < since;
   };
 }

@@ -1,8 +1,8 @@
 import { choosePropertyRounds } from '@tracking/testing';
 import { createDelivery } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
-import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { type QueuePosition, isPositionAfter, createQueuePosition } from '../store/delivery-queues.ts';
+import { type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
+import { type QueuePosition, isQueuePositionAfter, createQueuePosition } from '../store/delivery-queues.ts';
 import { type PendingDelivery, PendingWindow, type Refill, type RefillContent, toPending } from './pending-window.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -13,7 +13,7 @@ function delivery(n: number, due: number): DeliveryDocument {
   const at = new Date(START + due).toISOString();
   const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
   const event = { event_id: 'evt_1', event_type: 'shipment.created', event_created_at: at };
-  return toDocument(
+  return convertToDeliveryDocument(
     createDelivery({ ...scope, ...event, id: `dlv_${n}`, endpoint_id: 'whe_1', payload_id: 'p', sandbox: false }, at),
   );
 }
@@ -89,7 +89,9 @@ class ShardOwner {
     if (this.delayed || this.room === 0 || this.reading !== undefined) return undefined;
     if (this.window.needsRefill(this.room)) return undefined;
     const waiting = [...this.stored.values()].filter(({ id }) => !this.busy.has(id));
-    const [earliest] = waiting.map(createQueuePosition).sort((one, other) => (isPositionAfter(one, other) ? 1 : -1));
+    const [earliest] = waiting
+      .map(createQueuePosition)
+      .sort((one, other) => (isQueuePositionAfter(one, other) ? 1 : -1));
     return [this.window.scheduled.first?.id, earliest?.id];
   }
 
@@ -118,9 +120,9 @@ class ShardOwner {
 
   private read(after: QueuePosition, limit: number): readonly DeliveryDocument[] {
     const all = [...this.stored.values()].sort((one, other) =>
-      isPositionAfter(createQueuePosition(one), createQueuePosition(other)) ? 1 : -1,
+      isQueuePositionAfter(createQueuePosition(one), createQueuePosition(other)) ? 1 : -1,
     );
-    return all.filter((one) => isPositionAfter(createQueuePosition(one), after)).slice(0, limit);
+    return all.filter((one) => isQueuePositionAfter(createQueuePosition(one), after)).slice(0, limit);
   }
 
   private endReading(): void {

@@ -1,6 +1,6 @@
-import { createDelivery, requestRetry } from '@tracking/webhooks-domain';
-import { type DeliveryDocument, toDocument } from '../store/delivery-document.ts';
-import { isPositionAfter, createQueuePosition } from '../store/delivery-queues.ts';
+import { createDelivery, requestExtraAttempt } from '@tracking/webhooks-domain';
+import { type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
+import { isQueuePositionAfter, createQueuePosition } from '../store/delivery-queues.ts';
 import { PendingWindow, toPending } from './pending-window.ts';
 
 const ROOM = 4;
@@ -11,7 +11,7 @@ function delivery(n: number): DeliveryDocument {
   const scope = { workspace_id: 'wsp_1', environment: 'live' } as const;
   const event = { event_id: 'evt_1', event_type: 'shipment.created', event_created_at: at };
   const id = `dlv_${String(n * 10).padStart(5, '0')}`;
-  return toDocument(
+  return convertToDeliveryDocument(
     createDelivery({ ...scope, ...event, id, endpoint_id: 'whe_1', payload_id: 'evt_1.v', sandbox: false }, at),
   );
 }
@@ -33,7 +33,9 @@ class Disk {
     const { after, limit } = refill;
     const all = [...this.stored.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
     const scheduled =
-      after === undefined ? [] : all.filter((one) => isPositionAfter(createQueuePosition(one), after)).slice(0, limit);
+      after === undefined
+        ? []
+        : all.filter((one) => isQueuePositionAfter(createQueuePosition(one), after)).slice(0, limit);
     window.addRefill(refill, { scheduled, express: [] }, nobody, 0);
   }
 }
@@ -146,7 +148,7 @@ describe('a pending window', () => {
 
   test('knows if the outcome of an attempt is older than a form that it left out during the attempt', () => {
     const window = new PendingWindow(false);
-    const [attempted, retried] = [delivery(1), requestRetry(delivery(1), '2026-01-02T00:00:00.000Z')];
+    const [attempted, retried] = [delivery(1), requestExtraAttempt(delivery(1), '2026-01-02T00:00:00.000Z')];
     const read = { scheduled: [retried], express: [] };
     window.addRefill(window.beginRefill(ROOM), read, new Set([attempted.id]), 0);
     expect(window.scheduled.size).toBe(0);
@@ -235,7 +237,8 @@ describe('a pending window', () => {
   test('misses no express delivery while a page is being read, however many there are', () => {
     const window = new PendingWindow(false);
     const refill = window.beginRefill(ROOM);
-    for (let n = 0; n < 150; n += 1) window.addDelivery(toPending(toDocument(requestRetry(delivery(n), 'x')), 0), ROOM);
+    for (let n = 0; n < 150; n += 1)
+      window.addDelivery(toPending(convertToDeliveryDocument(requestExtraAttempt(delivery(n), 'x')), 0), ROOM);
     window.addRefill(refill, { scheduled: [], express: [] }, nobody, 0);
     window.express.removeAllItems();
     expect(window.needsRefill(0)).toBe(true);
@@ -243,7 +246,9 @@ describe('a pending window', () => {
 
   test('reads past the express deliveries that are being attempted, and does not read those again', () => {
     const window = new PendingWindow(false);
-    const requested = Array.from({ length: 150 }, (_, n) => toDocument(requestRetry(delivery(n), 'x')));
+    const requested = Array.from({ length: 150 }, (_, n) =>
+      convertToDeliveryDocument(requestExtraAttempt(delivery(n), 'x')),
+    );
     const attempted = new Set(requested.slice(0, 100).map(({ id }) => id));
     const read = (stored: readonly DeliveryDocument[]) => {
       const refill = window.beginRefill(ROOM, attempted.size);
@@ -258,7 +263,8 @@ describe('a pending window', () => {
 
   test('holds express deliveries apart, up to a bound', () => {
     const window = new PendingWindow(true);
-    for (let n = 0; n < 150; n += 1) window.addDelivery(toPending(toDocument(requestRetry(delivery(n), 'x')), 0), ROOM);
+    for (let n = 0; n < 150; n += 1)
+      window.addDelivery(toPending(convertToDeliveryDocument(requestExtraAttempt(delivery(n), 'x')), 0), ROOM);
     expect(window.scheduled.size).toBe(0);
     expect(window.express.size).toBe(100);
     expect(window.needsRefill(ROOM)).toBe(false);
@@ -270,9 +276,9 @@ describe('a pending window', () => {
     const window = new PendingWindow(true);
     const first = delivery(1);
     const failed = { ...first, revision: 2, status: 'retrying', attempts_count: 1 } as const;
-    const retrying = toDocument({ ...failed, next_attempt_at: delivery(5).created_at });
-    const requested = toDocument(requestRetry(retrying, first.created_at));
-    const replayedLater = toDocument({ ...requested, manual_at: null, revision: 4 });
+    const retrying = convertToDeliveryDocument({ ...failed, next_attempt_at: delivery(5).created_at });
+    const requested = convertToDeliveryDocument(requestExtraAttempt(retrying, first.created_at));
+    const replayedLater = convertToDeliveryDocument({ ...requested, manual_at: null, revision: 4 });
     const held = () => [...window.scheduled, ...window.express].map(({ delivery: { revision } }) => revision);
     for (const [form, expected] of [
       [first, 1],

@@ -3,7 +3,7 @@ import {
   QUEUE_START_POSITION,
   QUEUE_END_POSITION,
   type QueuePosition,
-  isPositionAfter,
+  isQueuePositionAfter,
   createQueuePosition,
 } from '../store/delivery-queues.ts';
 
@@ -94,10 +94,10 @@ export class PendingWindow {
   addDelivery(given: PendingDelivery, room: number): void {
     const item = this.removeAndReturnNewest({ ...given, due: this.dueOf(given.delivery) });
     if (isExpress(item)) this.addExpressDelivery(item);
-    else if (isPositionAfter(item, this.horizon)) this.addMissedDelivery(item);
+    else if (isQueuePositionAfter(item, this.horizon)) this.addMissedDelivery(item);
     else {
       this.scheduled.addItem(item);
-      if (this.scheduled.size > room) this.horizon = evictLastDelivery(this.scheduled);
+      if (this.scheduled.size > room) this.horizon = removeLastDeliveryFromWindow(this.scheduled);
     }
   }
 
@@ -199,12 +199,12 @@ export class PendingWindow {
     const lastRead = scheduled.at(-1);
     const readTo =
       lastRead === undefined || scheduled.length < refill.limit ? QUEUE_END_POSITION : createQueuePosition(lastRead);
-    const end = isPositionAfter(readTo, refill.end) ? refill.end : readTo;
+    const end = isQueuePositionAfter(readTo, refill.end) ? refill.end : readTo;
     const found = scheduled.filter(isFresh).map((delivery) => {
       return { ...toPending(delivery, knownAt), due: this.dueOf(delivery) };
     });
     const missed = [...refill.missed].filter(({ delivery }) => !isLeftToAttempt(delivery));
-    for (const item of [...missed, ...found]) if (!isPositionAfter(item, end)) this.holdDelivery(item);
+    for (const item of [...missed, ...found]) if (!isQueuePositionAfter(item, end)) this.holdDelivery(item);
     this.horizon = end;
   }
 
@@ -223,7 +223,7 @@ export class PendingWindow {
 
   /** Removes a delivery from memory. Returns the newer of the removed and the given form. */
   private removeAndReturnNewest(item: PendingDelivery): PendingDelivery {
-    return pickNewestForm(item, this.scheduled.removeById(item.id), this.express.removeById(item.id));
+    return pickNewestCopy(item, this.scheduled.removeById(item.id), this.express.removeById(item.id));
   }
 
   private addExpressDelivery(item: PendingDelivery): void {
@@ -236,10 +236,10 @@ export class PendingWindow {
   private addMissedDelivery(given: PendingDelivery): void {
     const { refill } = this;
     if (refill === undefined) return;
-    const item = pickNewestForm(given, refill.missed.removeById(given.id));
-    if (isPositionAfter(item, refill.end)) return;
+    const item = pickNewestCopy(given, refill.missed.removeById(given.id));
+    if (isQueuePositionAfter(item, refill.end)) return;
     refill.missed.addItem(item);
-    if (refill.missed.size > refill.limit) refill.end = evictLastDelivery(refill.missed);
+    if (refill.missed.size > refill.limit) refill.end = removeLastDeliveryFromWindow(refill.missed);
   }
 }
 
@@ -248,7 +248,7 @@ function isExpress({ delivery }: PendingDelivery): boolean {
 }
 
 /** Returns the newest of several forms of one delivery; the given form if none is newer. */
-function pickNewestForm(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]): PendingDelivery {
+function pickNewestCopy(given: PendingDelivery, ...others: readonly (PendingDelivery | undefined)[]): PendingDelivery {
   return others.reduce<PendingDelivery>(
     (newest, other) => (other !== undefined && other.delivery.revision > newest.delivery.revision ? other : newest),
     given,
@@ -256,13 +256,13 @@ function pickNewestForm(given: PendingDelivery, ...others: readonly (PendingDeli
 }
 
 /** Removes the last delivery, which stays on disk. Returns the position up to which the list is complete. */
-function evictLastDelivery(list: PriorityQueue): QueuePosition {
+function removeLastDeliveryFromWindow(list: PriorityQueue): QueuePosition {
   const dropped = list.takeLast();
   const { due, id } = list.last ?? QUEUE_START_POSITION;
   if (dropped === undefined) return { due, id };
   // Take the earlier due time: a delivery that was returned to the window is due later in memory than in the store.
   const stored = createQueuePosition(dropped.delivery);
-  return isPositionAfter(stored, { due, id }) ? { due, id } : { due: stored.due, id: '' };
+  return isQueuePositionAfter(stored, { due, id }) ? { due, id } : { due: stored.due, id: '' };
 }
 
 /**
@@ -293,10 +293,10 @@ class PriorityQueue {
     let low = 0;
     let high = this.items.length;
     const last = this.last;
-    if (last === undefined || isPositionAfter(item, last)) low = high;
+    if (last === undefined || isQueuePositionAfter(item, last)) low = high;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (isPositionAfter(item, this.items[middle] as PendingDelivery)) low = middle + 1;
+      if (isQueuePositionAfter(item, this.items[middle] as PendingDelivery)) low = middle + 1;
       else high = middle;
     }
     this.items.splice(low, 0, item);

@@ -2,7 +2,7 @@ import type { Clock } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
 
 /** Smallest step of the wall clock that counts, in milliseconds. Smaller differences are gradual corrections. */
-const MIN_STEP_MS = 500;
+const MIN_CLOCK_STEP_MS = 500;
 
 /** Time of this process, and its relation to stored times. Times are epoch milliseconds. */
 export interface ProcessTime {
@@ -41,7 +41,7 @@ export class SteadyTime implements ProcessTime {
   now(): number {
     const wall = this.clock().getTime();
     const aheadMs = wall - Math.floor(this.#startedAt + this.elapsed());
-    if (Math.abs(aheadMs - this.#aheadMs) >= MIN_STEP_MS) {
+    if (Math.abs(aheadMs - this.#aheadMs) >= MIN_CLOCK_STEP_MS) {
       this.#aheadMs = aheadMs;
       this.#steps += 1;
     }

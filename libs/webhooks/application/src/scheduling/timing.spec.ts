@@ -1,6 +1,6 @@
 import { eventually } from '@tracking/testing';
 import { setSystemTimer } from '../attempts/dispatcher.ts';
-import { ATTEMPT_COST_MS, DelayQueue, type DelayableEndpoint, SpareTimePacing, SpareTime } from './timing.ts';
+import { SPARE_TIME_PER_ATTEMPT_MS, DelayQueue, type DelayableEndpoint, SpareTimePacing, SpareTime } from './timing.ts';
 
 describe('delay queue', () => {
   let now = 0;
@@ -13,7 +13,7 @@ describe('delay queue', () => {
     woken = [];
     delays = new DelayQueue(time, (item) => woken.push(item), setSystemTimer);
   });
-  afterEach(() => delays.close());
+  afterEach(() => delays.closeDelayQueue());
 
   describe('a delay queue', () => {
     test('wakes items in order of time, in whatever order they were added', async () => {
@@ -80,7 +80,7 @@ describe('delay queue', () => {
       now = 2_000;
       await eventually(() => expect(woken).toContain('b'));
       expect(woken.slice(0, 2)).toEqual(['a', 'b']);
-      again.close();
+      again.closeDelayQueue();
     });
 
     test('reads the clock once a second, and so notices that it was set forward', () => {
@@ -136,7 +136,7 @@ describe('pacing', () => {
   /** Number of attempts that the spare time allows. */
   const attempts = () => {
     let count = 0;
-    while (spare.trySpendTime(ATTEMPT_COST_MS, { ...time })) count += 1;
+    while (spare.trySpendTime(SPARE_TIME_PER_ATTEMPT_MS, { ...time })) count += 1;
     return count;
   };
 
@@ -173,7 +173,7 @@ describe('pacing', () => {
       attempts();
       for (let n = 1; n <= 200; n += 1) {
         loop(0.01, 0.01);
-        expect(spare.hasTimeForAttempt({ ...time })).toBe(n * 0.0105 >= ATTEMPT_COST_MS);
+        expect(spare.hasTimeForAttempt({ ...time })).toBe(n * 0.0105 >= SPARE_TIME_PER_ATTEMPT_MS);
       }
     });
 

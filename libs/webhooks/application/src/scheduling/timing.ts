@@ -12,7 +12,7 @@ interface DelayedItem<T> {
 export type SetTimer = (ring: () => void, ms: number) => () => void;
 
 /** Longest timer, in milliseconds. A longer timer would notice too late that the clock was set or the machine slept. */
-const MAX_TIMER_MS = 1_000;
+const MAX_TIMER_DURATION_MS = 1_000;
 
 /**
  * Wakes each item at the earliest requested time, with one timer for all items. A step of the wall clock wakes all
@@ -62,7 +62,7 @@ export class DelayQueue<T> {
     this.siftDown(last);
   }
 
-  close(): void {
+  closeDelayQueue(): void {
     this.cancelTimer?.();
     this.heap.length = 0;
     this.entries.clear();
@@ -73,7 +73,7 @@ export class DelayQueue<T> {
     if (first === undefined || first.at >= this.timerAt) return;
     this.cancelTimer?.();
     this.timerAt = first.at;
-    const wait = Math.max(0, Math.min(first.at - this.time.now(), MAX_TIMER_MS));
+    const wait = Math.max(0, Math.min(first.at - this.time.now(), MAX_TIMER_DURATION_MS));
     this.cancelTimer = this.setTimer(() => this.wakeDueItems(), wait);
   }
 
@@ -138,17 +138,17 @@ export interface DelayableEndpoint {
 }
 
 /** Spare time charged for an attempt, in milliseconds. Higher than the real cost, so that other work has time left. */
-export const ATTEMPT_COST_MS = 2;
+export const SPARE_TIME_PER_ATTEMPT_MS = 2;
 /**
  * Spare time charged for a probe of a failing endpoint, in milliseconds. Higher than for an attempt, because frequent
  * probes reveal nothing new.
  */
-const PROBE_COST_MS = 4;
+const SPARE_TIME_PER_PROBE_MS = 4;
 /**
  * Spare time charged for up to 8 deliveries that a replay takes at a time, in milliseconds. Less for each delivery than
  * for an attempt, because an attempt may hang.
  */
-const REPLAY_COST_MS = 6;
+const SPARE_TIME_PER_REPLAY_TURN_MS = 6;
 
 /**
  * Runs failing endpoints, their backlogs and replays in the event loop's spare time: immediately if there is enough,
@@ -170,12 +170,12 @@ export class SpareTimePacing<E extends DelayableEndpoint> {
   /** Returns true if the endpoint's next attempt may begin now. If not, {@link takeNextWaitingEndpoint} returns the endpoint later. */
   mayBeginAttempt(endpoint: E, now: EventLoopTime): boolean {
     if (!endpoint.isPaced) return true;
-    return this.trySpendTime(endpoint, endpoint.isFailing ? PROBE_COST_MS : ATTEMPT_COST_MS, now);
+    return this.trySpendTime(endpoint, endpoint.isFailing ? SPARE_TIME_PER_PROBE_MS : SPARE_TIME_PER_ATTEMPT_MS, now);
   }
 
   /** Returns true if the endpoint's replay may take deliveries now. If not, {@link takeNextWaitingEndpoint} returns the endpoint later. */
   admitsReplay(endpoint: E, now: EventLoopTime): boolean {
-    return this.trySpendTime(endpoint, REPLAY_COST_MS, now);
+    return this.trySpendTime(endpoint, SPARE_TIME_PER_REPLAY_TURN_MS, now);
   }
 
   /** Removes and returns the next waiting endpoint, if there is spare time. */
@@ -199,9 +199,9 @@ export class SpareTimePacing<E extends DelayableEndpoint> {
 }
 
 /** Share of time that counts as spare even if the event loop is never idle, so that no endpoint waits forever. */
-const MIN_SPARE_SHARE = 0.05;
+const MIN_SPARE_TIME_SHARE = 0.05;
 /** Most spare time saved, in milliseconds. If all of it is spent at once, other work waits for this time. */
-const MAX_SPARE_TIME_MS = 10 * ATTEMPT_COST_MS;
+const MAX_SPARE_TIME_MS = 10 * SPARE_TIME_PER_ATTEMPT_MS;
 
 /** Spare time of the event loop: its idle time, and a small part of all time. */
 export class SpareTime {
@@ -211,10 +211,10 @@ export class SpareTime {
 
   /** Returns true if there is enough spare time for an attempt. */
   hasTimeForAttempt(now: EventLoopTime): boolean {
-    this.saved += now.idle - this.known.idle + MIN_SPARE_SHARE * (now.elapsed - this.known.elapsed);
+    this.saved += now.idle - this.known.idle + MIN_SPARE_TIME_SHARE * (now.elapsed - this.known.elapsed);
     this.saved = Math.min(MAX_SPARE_TIME_MS, this.saved);
     this.known = now;
-    return this.saved >= ATTEMPT_COST_MS;
+    return this.saved >= SPARE_TIME_PER_ATTEMPT_MS;
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Collection, CountOptions, Filter } from '@tracking/ports';
-import { markDiscarded } from '@tracking/webhooks-domain';
+import { markDeliveryDiscarded } from '@tracking/webhooks-domain';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import {
@@ -8,7 +8,7 @@ import {
   DELIVERIES_COLLECTION,
   type DeliveryDocument,
   createAttemptId,
-  toDocument,
+  convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import { HourLog, type HourLogDependencies } from './hour-log.ts';
 
@@ -22,11 +22,11 @@ let stage: WebhooksTestStage;
 let deliveries: Collection<DeliveryDocument>;
 let attempts: Collection<AttemptDocument>;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
   deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
   attempts = await stage.engine.documentStore.collection<AttemptDocument>(ATTEMPTS_COLLECTION);
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 const log = (parts: object) => {
   const watermark = { readWatermark: () => Promise.resolve('') };
@@ -56,7 +56,9 @@ test('reads few attempts at a time, as each may have a large response, and count
 
 test('counts the discards of an hour without reading those of other hours or sandbox events', async () => {
   const made = await storeDeadLetters(stage, 60, { endpoint_id, at: EARLIER });
-  const given = made.map((each, n) => toDocument({ ...markDiscarded(each, n < 50 ? EARLIER : AT), sandbox: n > 56 }));
+  const given = made.map((each, n) =>
+    convertToDeliveryDocument({ ...markDeliveryDiscarded(each, n < 50 ? EARLIER : AT), sandbox: n > 56 }),
+  );
   await deliveries.writeMany(given.map((document) => ({ kind: 'upsert', document })));
   let looked = 0;
   const count = async (filter: Filter, options: CountOptions) => {

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Scope, Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, CollectionSpec, Document, ShardValues } from '@tracking/ports';
 import { DutyCycle } from '@tracking/resilience';
-import { HourCounter, type HourCounts, startOfNextHour, startOfHour, computeShard } from '@tracking/webhooks-domain';
+import {
+  HourCounter,
+  type HourCounts,
+  startOfNextHour,
+  startOfHour,
+  computeShardOfEndpoint,
+} from '@tracking/webhooks-domain';
 import {
   type AttemptDocument,
   type DeliveryDocument,
@@ -78,7 +84,7 @@ export class RecountRequests {
    * already in progress.
    */
   async requestRecount(part: RecountedPart, endpointId: string, hour: Timestamp): Promise<void> {
-    await this.documents.upsert(createRequest(part, endpointId, hour));
+    await this.documents.upsert(createRecountRequest(part, endpointId, hour));
   }
 
   /** Requests recounts of hours that a former owner left open. Call this method before counting in these hours. */
@@ -86,7 +92,7 @@ export class RecountRequests {
     await this.documents.writeMany(
       hours.map(({ endpoint_id, hour }) => ({
         kind: 'insert',
-        document: createRequest('attempts', endpoint_id, hour),
+        document: createRecountRequest('attempts', endpoint_id, hour),
       })),
     );
   }
@@ -133,9 +139,9 @@ export class RecountRequests {
 
 type DiscardedDelivery = Pick<DeliveryDocument, 'endpoint_id' | 'discarded_at'>;
 
-function createRequest(part: RecountedPart, endpoint_id: string, hour: Timestamp): RecountDocument {
+function createRecountRequest(part: RecountedPart, endpoint_id: string, hour: Timestamp): RecountDocument {
   const id = `${createHourId(endpoint_id, hour)}.${part}`;
-  return { id, endpoint_id, hour, part, shard: computeShard(endpoint_id), token: randomUUID() };
+  return { id, endpoint_id, hour, part, shard: computeShardOfEndpoint(endpoint_id), token: randomUUID() };
 }
 
 const DELIVERIES_PER_READ = 100;

@@ -1,6 +1,6 @@
 import { eventually } from '@tracking/testing';
-import { toCounts, countFromLog } from '../../test/counted-log.ts';
-import { createAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
+import { convertHoursToCounts, countHoursFromStoredLog } from '../../test/counted-log.ts';
+import { createReceiverAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 import type { WebhookStats } from '../index.ts';
@@ -20,13 +20,13 @@ describe('statistics of an endpoint', () => {
   let webhooks: RunningWebhooks;
   let id: string;
   beforeEach(async () => {
-    stage = await WebhooksTestStage.open();
+    stage = await WebhooksTestStage.openWebhooksStage();
     // In the middle of an hour, so that no hour ends within a test by accident.
     stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
     webhooks = await stage.startWebhooks(SETTINGS);
     id = (await stage.createEnabledEndpoint(webhooks, URL_A)).id;
   });
-  afterEach(() => stage.close());
+  afterEach(() => stage.closeWebhooksStage());
 
   const stats = (api = webhooks, asked = {}): Promise<WebhookStats> =>
     api.stats.get({ ...SAMPLE_SCOPE, endpoint_id: id, ...asked });
@@ -40,7 +40,9 @@ describe('statistics of an endpoint', () => {
     eventually(
       async () => {
         const found = await stats(api);
-        expect(toCounts(found.hours)).toEqual(await countFromLog(stage.engine.documentStore, id));
+        expect(convertHoursToCounts(found.hours)).toEqual(
+          await countHoursFromStoredLog(stage.engine.documentStore, id),
+        );
         expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
         return found;
       },
@@ -51,10 +53,15 @@ describe('statistics of an endpoint', () => {
 
   it('return the outcomes of attempts and deliveries, and durations, for each hour', async () => {
     expect(await stats()).toMatchObject({ hours: [], last_success_at: null, last_error: null });
-    const answers = [createAnswer(200), TIMEOUT_FAILURE, createAnswer(500), { ...createAnswer(200), durationMs: 70.4 }];
+    const answers = [
+      createReceiverAnswer(200),
+      TIMEOUT_FAILURE,
+      createReceiverAnswer(500),
+      { ...createReceiverAnswer(200), durationMs: 70.4 },
+    ];
     stage.receivers.respondWith(
       URL_A,
-      () => answers[stage.receivers.listDeliveriesAt(URL_A).length - 1] ?? createAnswer(200),
+      () => answers[stage.receivers.listDeliveriesAt(URL_A).length - 1] ?? createReceiverAnswer(200),
     );
     for (let n = 1; n <= 4; n += 1) {
       await publish(1);
@@ -129,12 +136,14 @@ describe('statistics of an endpoint', () => {
     await webhooks.stop();
     const mortal = await stage.startWebhooks({ ...SETTINGS, statsWriteMs: 60_000 });
     let answered = 0;
-    stage.receivers.respondWith(URL_A, () => createAnswer((answered += 1) % 3 === 0 ? 500 : 200));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer((answered += 1) % 3 === 0 ? 500 : 200));
     await publish(30);
     const ended = { statuses: ['succeeded', 'retrying'] as const };
     await eventually(async () => expect(await stage.listDeliveries(mortal, ended)).toHaveLength(30));
     mortal.process.killProcess();
-    expect(toCounts((await stats(webhooks)).hours)).toMatchObject([{ attempts: { succeeded: 0, failed: 0 } }]);
+    expect(convertHoursToCounts((await stats(webhooks)).hours)).toMatchObject([
+      { attempts: { succeeded: 0, failed: 0 } },
+    ]);
     const waits = await stage.startWebhooks({ ...SETTINGS, statsSettleMs: 60_000 });
     await eventually(async () => expect((await stats(waits)).hours).toMatchObject([{ is_exact: false }]));
     await waits.stop();
@@ -153,7 +162,7 @@ describe('statistics of an endpoint', () => {
     let isOver = false;
     stage.receivers.respondWith(URL_A, () => {
       if (!isOver) void publish(1);
-      return createAnswer(200);
+      return createReceiverAnswer(200);
     });
     await publish(1);
     await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A).length).toBeGreaterThan(100));
@@ -166,7 +175,7 @@ describe('statistics of an endpoint', () => {
   });
 
   it("count a person's discards, and none twice", async () => {
-    stage.receivers.respondWith(URL_A, () => createAnswer(500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
     await publish(3);
     await eventually(async () =>
       expect(await stage.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(3),
@@ -190,7 +199,7 @@ describe('statistics of an endpoint', () => {
       const { promise: answered, resolve } = Promise.withResolvers<void>();
       stage.receivers.respondWith(URL_A, async () => {
         if (how === 'arrives after all') await answered;
-        return createAnswer(how === 'arrives after all' ? 200 : 500);
+        return createReceiverAnswer(how === 'arrives after all' ? 200 : 500);
       });
       await publish(1);
       await attempted(1);
@@ -202,7 +211,7 @@ describe('statistics of an endpoint', () => {
       await webhooks.deliveries.discard(about);
       await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(1));
       await exact();
-      if (how !== 'arrives after all') stage.receivers.respondWith(URL_A, () => createAnswer(200));
+      if (how !== 'arrives after all') stage.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
       if (how === 'is retried') await webhooks.deliveries.retry({ ...about, ...stage.createCommand() });
       if (how === 'is replayed') {
         await webhooks.replays.create({
@@ -221,7 +230,7 @@ describe('statistics of an endpoint', () => {
   );
 
   it('count dead letters, including those replayed later', async () => {
-    stage.receivers.respondWith(URL_A, () => createAnswer(410));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
     await publish(1);
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.dead_lettered).toBe(1));
     stage.receivers.respondWith(URL_A, (request) => stage.receivers.respondWithOk(request));

@@ -51,7 +51,7 @@ function validatePeriod(since: string, until: string): readonly FieldError[] {
 /** Maximum number of hours in 30 days. One more than 720, because both ends may lie within an hour. */
 const MAX_HOURS_PER_READ = 721;
 /** Maximum number of pending deliveries counted. */
-const MAX_COUNTED_PENDING = 1_000;
+const MAX_COUNTED_PENDING_DELIVERIES = 1_000;
 
 interface StatsQueriesDependencies {
   readonly hours: Collection<HourDocument>;
@@ -95,13 +95,17 @@ class StatsQueries {
         const filter = { endpoint_id: endpoint.id, status };
         const sort = { fields: ['created_at', 'id'] };
         const [first] = await deliveries.find({ filter, sort, limit: 1, ...by });
-        const count = await deliveries.count(filter, { atMost: MAX_COUNTED_PENDING, ...by });
+        const count = await deliveries.count(filter, { atMost: MAX_COUNTED_PENDING_DELIVERIES, ...by });
         return { count, oldest: first?.created_at };
       }),
     );
     const count = ofEach.reduce((sum, one) => sum + one.count, 0);
     const [oldest_at = null] = ofEach.flatMap(({ oldest }) => oldest ?? []).toSorted();
-    return { count: Math.min(count, MAX_COUNTED_PENDING), is_at_least: count >= MAX_COUNTED_PENDING, oldest_at };
+    return {
+      count: Math.min(count, MAX_COUNTED_PENDING_DELIVERIES),
+      is_at_least: count >= MAX_COUNTED_PENDING_DELIVERIES,
+      oldest_at,
+    };
   }
 
   /** Returns the latest hour that has this field. */
@@ -176,11 +180,11 @@ export async function deleteHoursBefore(
   ending: AbortSignal,
 ): Promise<void> {
   let found = 1;
-  while (found > 0 && !ending.aborted) found = await pace.runThenRest(() => deletePage(hours, before), ending);
+  while (found > 0 && !ending.aborted) found = await pace.runThenRest(() => deletePageOfHours(hours, before), ending);
 }
 
 /** @returns the number of hours deleted */
-async function deletePage(hours: Collection<HourDocument>, before: Timestamp): Promise<number> {
+async function deletePageOfHours(hours: Collection<HourDocument>, before: Timestamp): Promise<number> {
   const filter = { hour: { lt: getPreviousHour(before) } };
   const old = await hours.find({ filter, sort: { fields: ['hour', 'id'] }, limit: HOURS_PER_DELETION, index: 'hour' });
   if (old.length > 0) await hours.writeMany(old.map(({ id }) => ({ kind: 'delete', id })));

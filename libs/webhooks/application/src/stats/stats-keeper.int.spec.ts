@@ -2,15 +2,15 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { Lease } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
-import { createDelivery, computeShard } from '@tracking/webhooks-domain';
-import { toCounts, countFromLog } from '../../test/counted-log.ts';
+import { createDelivery, computeShardOfEndpoint } from '@tracking/webhooks-domain';
+import { convertHoursToCounts, countHoursFromStoredLog } from '../../test/counted-log.ts';
 import { SAMPLE_SCOPE } from '../../test/stage.ts';
 import {
   ATTEMPTS_COLLECTION,
   type AttemptDocument,
   DELIVERIES_COLLECTION,
   type DeliveryDocument,
-  toDocument,
+  convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/delivery-queries.ts';
 import { RECOUNTS_COLLECTION } from './hour-log.ts';
@@ -51,7 +51,7 @@ describe('the statistics keeper', () => {
     ]);
     const opened = await openStatistics({
       ...{ store, deliveries, attempts, watermark: new RetentionWatermark(watermark) },
-      shards: { leases: new Map([[computeShard(ENDPOINT), owned]]) },
+      shards: { leases: new Map([[computeShardOfEndpoint(ENDPOINT), owned]]) },
       clock: () => new Date(AT),
       endpoints: { getEndpoint: () => Promise.resolve(SAMPLE_SCOPE) },
       logger: silentLogger,
@@ -76,7 +76,7 @@ describe('the statistics keeper', () => {
   const exact = (of: EndpointStatistics) =>
     eventually(async () => {
       const found = await hours(of);
-      expect(toCounts(found)).toEqual(await countFromLog(engine.documentStore, ENDPOINT));
+      expect(convertHoursToCounts(found)).toEqual(await countHoursFromStoredLog(engine.documentStore, ENDPOINT));
       expect(found.every(({ is_exact }) => is_exact)).toBe(true);
       return found;
     });
@@ -108,7 +108,9 @@ describe('the statistics keeper', () => {
     const [delivery] = await deliveries.getMany(['dlv_1']);
     await one.recounts.recountDiscarded(ENDPOINT, AT, async () => {
       await eventually(async () => expect(await requests.count({})).toBe(0));
-      await deliveries.upsert(toDocument({ ...delivery, status: 'discarded', completed_at: AT } as DeliveryDocument));
+      await deliveries.upsert(
+        convertToDeliveryDocument({ ...delivery, status: 'discarded', completed_at: AT } as DeliveryDocument),
+      );
     });
     await eventually(async () => expect(await hours(one)).toMatchObject([{ deliveries: { discarded: 1 } }]));
   });

@@ -1,7 +1,7 @@
 import type { Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, CountRetry, Lease, Logger } from '@tracking/ports';
 import { monotonicMs, pauseFor } from '@tracking/resilience';
-import { type CountedAttempt, startOfNextHour, startOfHour, computeShard } from '@tracking/webhooks-domain';
+import { type CountedAttempt, startOfNextHour, startOfHour, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import { type HourDocument, type HourLog, type RecountRequests, createHourId } from './hour-log.ts';
 import { type CountedEndpoint, OpenHour, HourRecounter } from './hour-recounter.ts';
 
@@ -92,7 +92,7 @@ export class StatsKeeper {
    * owner recounts them.
    */
   async writeShard(shard: number): Promise<void> {
-    const hours = [...this.open.values()].filter(({ endpoint }) => computeShard(endpoint.id) === shard);
+    const hours = [...this.open.values()].filter(({ endpoint }) => computeShardOfEndpoint(endpoint.id) === shard);
     await Promise.allSettled(hours.map((hour) => this.closeHour(hour)));
   }
 
@@ -127,7 +127,7 @@ export class StatsKeeper {
     this.open.set(id, used);
     used.storing += 1;
     const opening = this.openHour(used);
-    used.settling = ignoreFailure(opening).then(() => (used.settling = undefined));
+    used.settling = waitEvenIfFailed(opening).then(() => (used.settling = undefined));
     await opening;
     return used;
   }
@@ -140,7 +140,7 @@ export class StatsKeeper {
       if (stored !== undefined) hour.continueFromStored(stored);
       // Request a recount: the owner that left the counts of the hour open may not have counted all stored outcomes.
       if (stored?.open_in !== undefined) await recounts.requestOpenHours([stored]);
-      const written = await hours.upsert(hour.toDocument(computeShard(id)), { epoch: { lte: lease.epoch } });
+      const written = await hours.upsert(hour.toDocument(computeShardOfEndpoint(id)), { epoch: { lte: lease.epoch } });
       if (!written || !lease.isHeld()) await this.markHourLost(hour);
     } catch (error) {
       this.forgetHour(hour);
@@ -210,7 +210,7 @@ export class StatsKeeper {
   private async closeHour(hour: OpenHour): Promise<void> {
     if (hour.storing > 0) return this.writeHour(hour, true);
     const closing = this.writeHour(hour, false).then(() => void this.forgetHour(hour));
-    hour.settling = ignoreFailure(closing).then(() => (hour.settling = undefined));
+    hour.settling = waitEvenIfFailed(closing).then(() => (hour.settling = undefined));
     await closing;
   }
 
@@ -218,7 +218,7 @@ export class StatsKeeper {
     const { id, lease } = hour.endpoint;
     hour.isDirty = false;
     try {
-      const document = hour.toDocument(staysOpen ? computeShard(id) : undefined);
+      const document = hour.toDocument(staysOpen ? computeShardOfEndpoint(id) : undefined);
       if (!(await this.dependencies.hours.upsert(document, { epoch: { lte: lease.epoch } })))
         return await this.markHourLost(hour);
     } catch (error) {
@@ -256,6 +256,6 @@ export class StatsKeeper {
 }
 
 /** Resolves when the work has ended, even if it failed. */
-function ignoreFailure(work: Promise<void>): Promise<void> {
+function waitEvenIfFailed(work: Promise<void>): Promise<void> {
   return work.catch(() => undefined);
 }

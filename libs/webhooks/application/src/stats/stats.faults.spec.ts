@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually, choosePropertyRounds, simulateDelay } from '@tracking/testing';
-import { toCounts, countFromLog } from '../../test/counted-log.ts';
-import { createAnswer } from '../../test/fake-receivers.ts';
+import { convertHoursToCounts, countHoursFromStoredLog } from '../../test/counted-log.ts';
+import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
 
@@ -23,14 +23,14 @@ type End = 'at a call' | 'kill' | 'stand still' | 'lose leases' | 'stop';
 const ENDS: readonly End[] = ['at a call', 'kill', 'at a call', 'stand still', 'at a call', 'lose leases', 'stop'];
 
 test('statistics agree with the log however their owners end, hour after hour', async () => {
-  const stage = await WebhooksTestStage.open();
+  const stage = await WebhooksTestStage.openWebhooksStage();
   try {
     stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
     const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
     const { id } = await stage.createEnabledEndpoint(api, URL_A);
     let attempts = 0;
     // Every fourth attempt fails.
-    stage.receivers.respondWith(URL_A, () => createAnswer((attempts += 1) % 4 > 0 ? 200 : 500));
+    stage.receivers.respondWith(URL_A, () => createReceiverAnswer((attempts += 1) % 4 > 0 ? 200 : 500));
     const stats = (asked = {}) => api.stats.get({ ...SAMPLE_SCOPE, endpoint_id: id, ...asked });
     const load = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
@@ -81,8 +81,8 @@ test('statistics agree with the log however their owners end, hour after hour', 
         expect(await stage.listDeliveries(api, { statuses: ['pending', 'retrying'] })).toEqual([]);
         const found = await stats({ since });
         expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
-        const log = await countFromLog(stage.engine.documentStore, id);
-        const said = toCounts(found.hours);
+        const log = await countHoursFromStoredLog(stage.engine.documentStore, id);
+        const said = convertHoursToCounts(found.hours);
         const plain = (hours: typeof said) =>
           hours
             .filter(({ longest }) => longest !== null)
@@ -100,6 +100,6 @@ test('statistics agree with the log however their owners end, hour after hour', 
     expect((await stats({ since })).hours.length).toBeGreaterThan(1);
     await last.stop();
   } finally {
-    await stage.close();
+    await stage.closeWebhooksStage();
   }
 });

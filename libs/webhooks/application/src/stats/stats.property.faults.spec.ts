@@ -3,9 +3,9 @@ import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import type { DocumentStore, Lease } from '@tracking/ports';
 import { eventually, createPropertyOptions, silentLogger, createTempFolder } from '@tracking/testing';
-import { markDiscarded, createDelivery, computeShard } from '@tracking/webhooks-domain';
+import { markDeliveryDiscarded, createDelivery, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
-import { toCounts, countFromLog } from '../../test/counted-log.ts';
+import { convertHoursToCounts, countHoursFromStoredLog } from '../../test/counted-log.ts';
 import { SAMPLE_SCOPE } from '../../test/stage.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type DeliveryDocument,
   type StoredAttempt,
   createAttemptId,
-  toDocument,
+  convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 import { RETENTION_WATERMARK, RetentionWatermark, type WatermarkDocument } from '../store/delivery-queries.ts';
 import { RECOUNTS_COLLECTION, type RecountDocument, RecountRequests } from './hour-log.ts';
@@ -84,7 +84,7 @@ class CountingRun {
       ...{ store, ...(await this.log(store)) },
       shards: {
         get leases() {
-          return new Map(lease.isHeld() ? ENDPOINTS.map((id) => [computeShard(id), lease]) : []);
+          return new Map(lease.isHeld() ? ENDPOINTS.map((id) => [computeShardOfEndpoint(id), lease]) : []);
         },
       },
       clock: () => new Date(this.now),
@@ -227,8 +227,9 @@ class CountingRun {
     if (delivery === undefined) return;
     await recounts.recountDiscarded(endpoint, at, async () => {
       await meanwhile?.();
-      const after = markDiscarded(delivery, at);
-      if (after !== delivery) await deliveries.replace(toDocument(after), { revision: delivery.revision });
+      const after = markDeliveryDiscarded(delivery, at);
+      if (after !== delivery)
+        await deliveries.replace(convertToDeliveryDocument(after), { revision: delivery.revision });
     });
   }
 
@@ -257,10 +258,10 @@ test('whichever process dies at any point, the counters match the log in the end
             run.passSettleTime();
             const { hours } = await queries.readStats({ id, ...SAMPLE_SCOPE }, since, until);
             expect(hours.map(({ is_exact }) => is_exact)).not.toContain(false);
-            const some = toCounts(hours).filter(
+            const some = convertHoursToCounts(hours).filter(
               ({ longest, deliveries }) => longest !== null || deliveries.discarded > 0,
             );
-            expect(some).toEqual(await countFromLog(engine.documentStore, id));
+            expect(some).toEqual(await countHoursFromStoredLog(engine.documentStore, id));
           });
         }
       } finally {

@@ -32,7 +32,7 @@ const COUNT_LIMITS: CountLimits = { kinds: 500, ofEach: 20_000, inAll: 100_000 }
 const DEAD_LETTER_INDEX_NAME = 'dead_letters';
 const DEAD_LETTER_INDEX_FIELDS = ['reason', 'endpoint_id', 'event_type', 'event_created_at'] as const;
 /** A text that sorts after every timestamp. */
-const TEXT_AFTER_TIMESTAMPS = '~';
+const TEXT_SORTED_AFTER_TIMESTAMPS = '~';
 
 /** Counts the dead letters of a scope by reason, endpoint and event type, in the order of an index. */
 export class DeadLetterCounts {
@@ -65,7 +65,12 @@ export class DeadLetterCounts {
     const sort = { fields: ['event_created_at'], descending: true };
     for await (const kind of this.listDeadLetterKinds(scope, filter)) {
       if (!matchesFilter(kind, filter)) continue;
-      const query = { filter: createKindFilter(scope, kind, filter), sort, limit: 1, index: DEAD_LETTER_INDEX_NAME };
+      const query = {
+        filter: createDeadLetterKindFilter(scope, kind, filter),
+        sort,
+        limit: 1,
+        index: DEAD_LETTER_INDEX_NAME,
+      };
       for (const { endpoint_id, event_created_at: at } of await this.deliveries.find(query)) {
         if (at > (newest.get(endpoint_id) ?? '')) newest.set(endpoint_id, at);
       }
@@ -108,11 +113,14 @@ export class DeadLetterCounts {
     filter: DeadLetterFilter,
     atMost: number,
   ): Promise<number> {
-    return this.deliveries.count(createKindFilter(scope, kind, filter), { atMost, index: DEAD_LETTER_INDEX_NAME });
+    return this.deliveries.count(createDeadLetterKindFilter(scope, kind, filter), {
+      atMost,
+      index: DEAD_LETTER_INDEX_NAME,
+    });
   }
 }
 
-function createKindFilter(
+function createDeadLetterKindFilter(
   { workspace_id, environment }: Scope,
   { reason, endpoint_id, event_type }: DeadLetterKind,
   { since, until }: DeadLetterFilter,
@@ -123,25 +131,25 @@ function createKindFilter(
 }
 
 function matchesFilter(kind: DeadLetterKind, asked: DeadLetterFilter): boolean {
-  return listKindFields(kind, asked).every(({ value, wanted }) => wanted?.includes(value) ?? true);
+  return listDeadLetterKindFields(kind, asked).every(({ value, wanted }) => wanted?.includes(value) ?? true);
 }
 
 /** Returns the index position after which the next matching kind follows; undefined after the last kind. */
 function findPositionBeforeNextKind(kind: DeadLetterKind, asked: DeadLetterFilter): readonly string[] | undefined {
   const place: string[] = [];
-  for (const { value, wanted } of listKindFields(kind, asked)) {
+  for (const { value, wanted } of listDeadLetterKindFields(kind, asked)) {
     if (wanted !== undefined && !wanted.includes(value)) {
       const [next] = wanted.filter((each) => each > value).toSorted();
-      if (next !== undefined) return padPosition([...place, next], '');
-      return place.length === 0 ? undefined : padPosition(place, TEXT_AFTER_TIMESTAMPS);
+      if (next !== undefined) return padKindPosition([...place, next], '');
+      return place.length === 0 ? undefined : padKindPosition(place, TEXT_SORTED_AFTER_TIMESTAMPS);
     }
     place.push(value);
   }
-  return padPosition(place, TEXT_AFTER_TIMESTAMPS);
+  return padKindPosition(place, TEXT_SORTED_AFTER_TIMESTAMPS);
 }
 
 /** Returns the fields of a kind in index order, each with the values that match; undefined matches all. */
-function listKindFields(
+function listDeadLetterKindFields(
   { reason, endpoint_id, event_type }: DeadLetterKind,
   asked: DeadLetterFilter,
 ): readonly { readonly value: string; readonly wanted: readonly string[] | undefined }[] {
@@ -152,6 +160,6 @@ function listKindFields(
   ];
 }
 
-function padPosition(place: readonly string[], by: string): readonly string[] {
+function padKindPosition(place: readonly string[], by: string): readonly string[] {
   return [...place, ...DEAD_LETTER_INDEX_FIELDS.slice(place.length).map(() => by)];
 }

@@ -5,7 +5,7 @@ import {
   type Delivery,
   type NewDelivery,
   type PayloadFormat,
-  isScheduled,
+  hasScheduledAttemptsLeft,
   createDelivery,
 } from '@tracking/webhooks-domain';
 import { LRUCache } from 'lru-cache';
@@ -38,14 +38,14 @@ export interface DeliveryDocument extends Document, Delivery {
 
 const SORT_FIELDS = ['created_at', 'id'];
 /** Fields that list filters use. An index with these fields skips deliveries without reading their documents. */
-const FILTER_FIELDS = ['event_type', 'event_created_at', 'reason'];
+const DELIVERY_FILTER_FIELDS = ['event_type', 'event_created_at', 'reason'];
 
 export const DELIVERIES_COLLECTION: CollectionSpec = {
   name: 'webhook_deliveries',
   indexes: [
     { name: 'queue', fields: ['queue', 'due_at', 'id'] },
-    { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...SORT_FIELDS, ...FILTER_FIELDS] },
-    { name: 'endpoint', fields: ['endpoint_id', 'status', ...SORT_FIELDS, ...FILTER_FIELDS] },
+    { name: 'scope', fields: ['workspace_id', 'environment', 'status', ...SORT_FIELDS, ...DELIVERY_FILTER_FIELDS] },
+    { name: 'endpoint', fields: ['endpoint_id', 'status', ...SORT_FIELDS, ...DELIVERY_FILTER_FIELDS] },
     { name: 'event', fields: ['event_id', 'payload_id'] },
     // Index for recounting attempts. A new delivery is not in it, which saves a write.
     { name: 'attempted', fields: ['endpoint_id', 'last_attempt_at', 'id'], only: 'last_attempt_at' },
@@ -103,14 +103,14 @@ export function getExpressQueue(endpointId: string): string {
 /** Queue of dead letters that are not announced yet. */
 export const ANNOUNCEMENT_QUEUE = 'dead-letters';
 
-const UNKNOWN_REASON = 'unknown';
+const UNKNOWN_FAILURE_REASON = 'unknown';
 
 export function getEndpointOfQueue(queue: string): string {
   return queue.replace(/!$/, '');
 }
 
 /** Returns true if the delivery waits for an attempt. */
-export function awaitsAttempt({ queue }: DeliveryDocument): boolean {
+export function isWaitingForAttempt({ queue }: DeliveryDocument): boolean {
   return queue !== undefined && queue !== ANNOUNCEMENT_QUEUE;
 }
 
@@ -118,13 +118,13 @@ export function awaitsAttempt({ queue }: DeliveryDocument): boolean {
  * Returns true for a replayed delivery without an attempt since the replay. Such a delivery is sent after due live
  * events.
  */
-export function isUntriedReplay({ replay_id, first_attempt_at }: Delivery): boolean {
+export function isReplayedWithoutAttempt({ replay_id, first_attempt_at }: Delivery): boolean {
   return replay_id !== undefined && first_attempt_at === null;
 }
 
-export function toDocument(delivery: Delivery): DeliveryDocument {
+export function convertToDeliveryDocument(delivery: Delivery): DeliveryDocument {
   const { queue: _queue, due_at: _due, reason: _reason, discarded_at: _at, ...rest } = delivery as DeliveryDocument;
-  return { ...rest, ...createIndexFields(rest), ...createQueueFields(rest) };
+  return { ...rest, ...createDeadLetterIndexFields(rest), ...createDeliveryQueueFields(rest) };
 }
 
 /** Fields of a delivery that describe its event. */
@@ -141,23 +141,23 @@ export function createDeliveryDocument(
   at: Timestamp,
 ): DeliveryDocument {
   const id = createDeliveryId(endpoint_id, { id: about.event_id, created_at: about.event_created_at });
-  return toDocument(createDelivery({ ...about, id, endpoint_id, payload_id, sandbox: false }, at));
+  return convertToDeliveryDocument(createDelivery({ ...about, id, endpoint_id, payload_id, sandbox: false }, at));
 }
 
 /** Returns the index fields of dead letters and discarded deliveries. */
-function createIndexFields(delivery: Delivery): Pick<DeliveryDocument, 'reason' | 'discarded_at'> {
+function createDeadLetterIndexFields(delivery: Delivery): Pick<DeliveryDocument, 'reason' | 'discarded_at'> {
   const { status, sandbox, last_error, completed_at: at } = delivery;
-  if (status === 'dead_lettered') return { reason: last_error?.code ?? UNKNOWN_REASON };
+  if (status === 'dead_lettered') return { reason: last_error?.code ?? UNKNOWN_FAILURE_REASON };
   return status === 'discarded' && !sandbox && at !== null ? { discarded_at: at } : {};
 }
 
-function createQueueFields(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'> {
+function createDeliveryQueueFields(delivery: Delivery): Pick<DeliveryDocument, 'queue' | 'due_at'> {
   const { endpoint_id, status, manual_at, next_attempt_at, completed_at, announced_at } = delivery;
   if (manual_at !== null) return { queue: getExpressQueue(endpoint_id), due_at: manual_at };
   if (status === 'dead_lettered' && completed_at !== null && announced_at === null) {
     return { queue: ANNOUNCEMENT_QUEUE, due_at: completed_at };
   }
-  if (!isScheduled(delivery) || next_attempt_at === null) return {};
+  if (!hasScheduledAttemptsLeft(delivery) || next_attempt_at === null) return {};
   const queue = delivery.sandbox ? getExpressQueue(endpoint_id) : getScheduledQueue(endpoint_id);
   // Use the earlier time, so that an event whose clock is ahead does not delay its delivery.
   const isLive = delivery.attempts_count === 0 && delivery.replay_id === undefined;
@@ -231,20 +231,20 @@ export const PAYLOADS_COLLECTION: CollectionSpec = {
   shardKey: [],
 };
 
-const THIN_SUFFIX = '-thin';
+const THIN_PAYLOAD_ID_SUFFIX = '-thin';
 
 export function createPayloadId(eventId: string, { version, form }: PayloadFormat): string {
-  return `${eventId}.${version}${form === 'thin' ? THIN_SUFFIX : ''}`;
+  return `${eventId}.${version}${form === 'thin' ? THIN_PAYLOAD_ID_SUFFIX : ''}`;
 }
 
 /** Returns the form of the body with this id. */
-export function getPayloadForm(payloadId: string): PayloadForm {
-  return payloadId.endsWith(THIN_SUFFIX) ? 'thin' : 'full';
+export function getFormOfPayloadId(payloadId: string): PayloadForm {
+  return payloadId.endsWith(THIN_PAYLOAD_ID_SUFFIX) ? 'thin' : 'full';
 }
 
 /** Returns the id of the thin form of the full body with this id. */
-export function getThinPayloadId(fullPayloadId: string): string {
-  return fullPayloadId + THIN_SUFFIX;
+export function getThinFormOfPayloadId(fullPayloadId: string): string {
+  return fullPayloadId + THIN_PAYLOAD_ID_SUFFIX;
 }
 
 /** Returns the id of the event that the body belongs to. */

@@ -12,9 +12,9 @@ import { DeliveryQueries } from './delivery-queries.ts';
 
 let stage: WebhooksTestStage;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.open();
+  stage = await WebhooksTestStage.openWebhooksStage();
 });
-afterEach(() => stage.close());
+afterEach(() => stage.closeWebhooksStage());
 
 /** Queries, with the number of index entries in the ranges that they read. */
 async function countedQueries() {

@@ -45,7 +45,7 @@ export class DeliveryQueries {
   /** @throws not_found if the delivery is in none of these scopes */
   async requireDelivery(scopes: readonly Scope[], id: string): Promise<DeliveryDocument> {
     const found = await this.deliveries.get(id, toDeliveryShards(...scopes));
-    if (found === undefined || !isInOneOfScopes(scopes, found)) throw deliveryNotFoundError();
+    if (found === undefined || !isDeliveryInOneOfScopes(scopes, found)) throw deliveryNotFoundError();
     return found;
   }
 
@@ -104,7 +104,7 @@ export class DeliveryQueries {
     const within = isBounded ? { created_at: { gte: subtractClockDifference(since) } } : {};
     const shards = toDeliveryShards(...scopes);
     const find = (part: Filter, by: Pick<Query, 'index' | 'shards'> = {}) => {
-      const conditions = { ...createIndexConditions(filter), ...within, ...part };
+      const conditions = { ...createDeliveryIndexConditions(filter), ...within, ...part };
       return this.deliveries.find({ filter: conditions, sort, limit, ...resume, ...by });
     };
     const ofStatus = async (status: DeliveryStatus): Promise<readonly DeliveryDocument[]> => {
@@ -115,15 +115,16 @@ export class DeliveryQueries {
     };
     const found: DeliveryDocument[] = [];
     if (event_id !== undefined) found.push(...(await this.findByEvent(scopes, event_id)));
-    else for (const status of createReadOrder(statuses)) found.push(...(await ofStatus(status)));
+    else for (const status of createStatusReadOrder(statuses)) found.push(...(await ofStatus(status)));
     // Keep the later form of a delivery that was read twice.
     const different = new Map(found.map((delivery) => [delivery.id, delivery]));
     return [...different.values()]
-      .filter((delivery) => isInOneOfScopes(scopes, delivery) && matchesFilter(delivery, filter))
+      .filter((delivery) => isDeliveryInOneOfScopes(scopes, delivery) && matchesFilter(delivery, filter))
       .filter(
-        (delivery) => after === undefined || direction * compareText(createSortKey(delivery), after.join(' ')) > 0,
+        (delivery) =>
+          after === undefined || direction * compareText(createDeliverySortKey(delivery), after.join(' ')) > 0,
       )
-      .sort((one, other) => direction * compareText(createSortKey(one), createSortKey(other)))
+      .sort((one, other) => direction * compareText(createDeliverySortKey(one), createDeliverySortKey(other)))
       .slice(0, limit);
   }
 
@@ -154,7 +155,7 @@ function matchesFilter(delivery: DeliveryDocument, filter: DeliveryFilter): bool
 const WAITING_STATUSES: readonly DeliveryStatus[] = ['pending', 'retrying'];
 
 /** Returns the statuses in reading order. Deliveries that have ended may be sent again and are then pending again. */
-function createReadOrder(asked: readonly DeliveryStatus[]): readonly DeliveryStatus[] {
+function createStatusReadOrder(asked: readonly DeliveryStatus[]): readonly DeliveryStatus[] {
   const statuses = DELIVERY_STATUSES.filter((status) => asked.includes(status));
   const hasEnded = statuses.some((status) => !WAITING_STATUSES.includes(status));
   return hasEnded ? [...statuses, ...statuses.filter((status) => WAITING_STATUSES.includes(status))] : statuses;
@@ -165,17 +166,17 @@ function listSelectedStatuses({ statuses = DELIVERY_STATUSES, reasons }: Deliver
   return reasons === undefined ? statuses : statuses.filter((status) => status === 'dead_lettered');
 }
 
-function createIndexConditions({ endpoint_id, event_types, reasons, since, until }: DeliveryFilter): Filter {
+function createDeliveryIndexConditions({ endpoint_id, event_types, reasons, since, until }: DeliveryFilter): Filter {
   const bounds = { ...(since === undefined ? {} : { gte: since }), ...(until === undefined ? {} : { lte: until }) };
   return {
     ...(endpoint_id === undefined ? {} : { endpoint_id }),
-    ...(event_types === undefined ? {} : { event_type: createValueCondition(event_types) }),
-    ...(reasons === undefined ? {} : { reason: createValueCondition(reasons) }),
+    ...(event_types === undefined ? {} : { event_type: createConditionForAnyValue(event_types) }),
+    ...(reasons === undefined ? {} : { reason: createConditionForAnyValue(reasons) }),
     ...(Object.keys(bounds).length === 0 ? {} : { event_created_at: bounds }),
   };
 }
 
-function createValueCondition(values: readonly string[]): FilterCondition {
+function createConditionForAnyValue(values: readonly string[]): FilterCondition {
   const [only = ''] = values;
   return values.length === 1 ? only : { in: values };
 }
@@ -184,11 +185,11 @@ function subtractClockDifference(at: Timestamp): Timestamp {
   return new Date(Date.parse(at) - MAX_CLOCK_DIFFERENCE_MS).toISOString();
 }
 
-function isInOneOfScopes(scopes: readonly Scope[], delivery: DeliveryDocument): boolean {
+function isDeliveryInOneOfScopes(scopes: readonly Scope[], delivery: DeliveryDocument): boolean {
   return scopes.some((scope) => isInScope(delivery, scope));
 }
 
-function createSortKey({ created_at, id }: DeliveryDocument): string {
+function createDeliverySortKey({ created_at, id }: DeliveryDocument): string {
   return `${created_at} ${id}`;
 }
 
@@ -202,7 +203,7 @@ export interface WatermarkDocument extends Document {
 
 export const RETENTION_WATERMARK: CollectionSpec = { name: 'webhook_forgotten', indexes: [] };
 
-const WATERMARK_ID = 'deliveries';
+const RETENTION_WATERMARK_ID = 'deliveries';
 
 /**
  * Time up to which the log of deliveries has been deleted. An older event may have been delivered, so it is never
@@ -214,11 +215,11 @@ export class RetentionWatermark {
 
   /** Returns the watermark; the empty text, which sorts before every timestamp, if nothing has been deleted. */
   async readWatermark(): Promise<Timestamp> {
-    return (await this.documents.get(WATERMARK_ID))?.before ?? '';
+    return (await this.documents.get(RETENTION_WATERMARK_ID))?.before ?? '';
   }
 
   /** Raises the watermark. Call this method before deleting deliveries that are older than the new watermark. */
   async raiseWatermark(before: Timestamp): Promise<void> {
-    await this.documents.upsert({ id: WATERMARK_ID, before }, { before: { lt: before } });
+    await this.documents.upsert({ id: RETENTION_WATERMARK_ID, before }, { before: { lt: before } });
   }
 }

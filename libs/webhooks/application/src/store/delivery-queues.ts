@@ -1,5 +1,5 @@
 import type { Collection, Document, Query } from '@tracking/ports';
-import { markAbandoned } from '@tracking/webhooks-domain';
+import { markDeliveryAbandoned } from '@tracking/webhooks-domain';
 import {
   ANNOUNCEMENT_QUEUE,
   type DeliveryDocument,
@@ -8,7 +8,7 @@ import {
   getExpressQueue,
   getScheduledQueue,
   toDeliveryShards,
-  toDocument,
+  convertToDeliveryDocument,
 } from './delivery-document.ts';
 
 /** A position in the order in which an endpoint's deliveries are due, with ties ordered by id. */
@@ -20,7 +20,7 @@ export interface QueuePosition {
 export const QUEUE_START_POSITION: QueuePosition = { due: -Infinity, id: '' };
 export const QUEUE_END_POSITION: QueuePosition = { due: Infinity, id: '' };
 
-export function isPositionAfter(one: QueuePosition, other: QueuePosition): boolean {
+export function isQueuePositionAfter(one: QueuePosition, other: QueuePosition): boolean {
   return one.due === other.due ? one.id > other.id : one.due > other.due;
 }
 
@@ -28,7 +28,7 @@ export function createQueuePosition({ id, due_at, created_at }: DeliveryDocument
   return { due: Date.parse(due_at ?? created_at), id };
 }
 
-const DUE_ORDER = { fields: ['due_at', 'id'] } as const;
+const ORDER_BY_DUE_TIME = { fields: ['due_at', 'id'] } as const;
 
 /** Queues of the stored deliveries that wait for attempts. */
 export class DeliveryQueues {
@@ -53,13 +53,13 @@ export class DeliveryQueues {
   readSandboxDeliveries(endpoint: ScopedEndpoint, limit: number): Promise<readonly DeliveryDocument[]> {
     const filter = { queue: getExpressQueue(endpoint.id), sandbox: true };
     const shards = toDeliveryShards(endpoint);
-    return this.deliveries.find({ filter, sort: DUE_ORDER, limit, index: 'queue', shards });
+    return this.deliveries.find({ filter, sort: ORDER_BY_DUE_TIME, limit, index: 'queue', shards });
   }
 
   /** Yields the id of every endpoint with a pending delivery. */
   async *listEndpointIds(): AsyncIterable<string> {
     let endpoint = '';
-    for await (const { queue } of readFirstPerValue(this.deliveries, ['queue', 'due_at', 'id'])) {
+    for await (const { queue } of readFirstDocumentPerValue(this.deliveries, ['queue', 'due_at', 'id'])) {
       if (queue === undefined) return;
       const found = getEndpointOfQueue(queue);
       if (found !== endpoint && queue !== ANNOUNCEMENT_QUEUE) yield found;
@@ -77,7 +77,7 @@ export class DeliveryQueues {
     // Skip a delivery that changed after the read: the next page contains it again.
     await this.deliveries.writeMany(
       waiting.map((delivery) => {
-        const document = toDocument(markAbandoned(delivery, at));
+        const document = convertToDeliveryDocument(markDeliveryAbandoned(delivery, at));
         return { kind: 'upsert', document, guard: { revision: delivery.revision } };
       }),
     );
@@ -86,7 +86,7 @@ export class DeliveryQueues {
 
   private findDeliveriesInQueue(endpoint: ScopedEndpoint, queue: string, page: Pick<Query, 'after' | 'limit'>) {
     const by = { index: 'queue', shards: toDeliveryShards(endpoint) };
-    return this.deliveries.find({ filter: { queue }, sort: DUE_ORDER, ...page, ...by });
+    return this.deliveries.find({ filter: { queue }, sort: ORDER_BY_DUE_TIME, ...page, ...by });
   }
 }
 
@@ -94,7 +94,7 @@ export class DeliveryQueues {
  * Yields the first document for each value of the first field, which must be a text. Skips from value to value in the
  * index of these fields.
  */
-export async function* readFirstPerValue<F extends string, T extends Document & { readonly [K in F]?: string }>(
+export async function* readFirstDocumentPerValue<F extends string, T extends Document & { readonly [K in F]?: string }>(
   collection: Collection<T>,
   fields: readonly [F, ...string[]],
 ): AsyncIterable<T> {

@@ -1,41 +1,41 @@
-import { createEventSamples, NEWEST_API_VERSION, createSandboxData } from '@tracking/contracts';
-import { createCodeEntry, type FeatureDocs } from '@tracking/http';
+import { createEventSamples, NEWEST_API_VERSION, createSandboxEventData } from '@tracking/contracts';
+import { createErrorCodeDocs, type FeatureDocs } from '@tracking/http';
 import { describeWebhooks } from './webhook-requests.ts';
 import { renderWebhooksPage } from './webhooks-page.ts';
 
 /** Error codes of webhooks. */
 const WEBHOOK_ERRORS = {
-  endpoint_not_verified: createCodeEntry(
+  endpoint_not_verified: createErrorCodeDocs(
     'The URL of the webhook endpoint is not verified.',
     'POST /v1/webhook_endpoints/whe_…/enable',
     'The endpoint’s URL is not verified. Verify the endpoint first.',
     'Call POST …/verify, and have the receiver answer with the token. last_verification shows why a verification failed.',
   ),
-  endpoint_not_enabled: createCodeEntry(
+  endpoint_not_enabled: createErrorCodeDocs(
     'The webhook endpoint is not enabled.',
     'POST /v1/webhook_deliveries/dlv_…/retry',
     'The endpoint is not enabled. Enable it first.',
     'Call POST …/enable, then try again. Pending deliveries are then sent automatically. A deleted endpoint cannot be enabled: create another one.',
   ),
-  secret_unreadable: createCodeEntry(
+  secret_unreadable: createErrorCodeDocs(
     'A secret was stored or created under a SECRETS_KEY that is lost.',
     'POST /v1/webhook_endpoints/whe_…/test',
     'The endpoint’s signing secret or headers were stored under a key that is lost. Rotate the secret, and set the headers again.',
     'For a webhook endpoint, rotate its secret and set its headers again. For an API key, create another API key. Alternatively, the operator of the service can restore the lost SECRETS_KEY.',
   ),
-  delivery_succeeded: createCodeEntry(
+  delivery_succeeded: createErrorCodeDocs(
     'The delivery already succeeded, so it cannot be discarded.',
     'POST /v1/webhook_deliveries/dlv_…/discard',
     'The event was already delivered.',
     'Nothing.',
   ),
-  replay_running: createCodeEntry(
+  replay_running: createErrorCodeDocs(
     'A replay of this endpoint is already running. An endpoint can have only one running replay.',
     'POST /v1/webhook_endpoints/whe_…/replay while another replay is running',
     'A replay of this endpoint is already running. Wait for its end or cancel it.',
     'Find the running replay with GET /v1/webhook_replays. Wait for its end or cancel it, and try again.',
   ),
-  replay_completed: createCodeEntry(
+  replay_completed: createErrorCodeDocs(
     'The replay is already completed, so it cannot be resumed.',
     'POST /v1/webhook_replays/rpl_…/resume',
     'The replay is already completed.',
@@ -46,7 +46,7 @@ const WEBHOOK_ERRORS = {
 /** Codes of warnings: the write was carried out. */
 const WEBHOOK_WARNINGS = {
   header_dropped: {
-    ...createCodeEntry(
+    ...createErrorCodeDocs(
       "A custom header was dropped. The request has no value for the header, and no value is stored for the URL's scheme, host and port. Changing the scheme, host or port of the URL deletes stored values.",
       '{"url": "https://new.example.com/webhooks"} in a PATCH of an endpoint with headers',
       "The header was dropped: the request has no value for the header, and no value is stored for the URL's scheme, host and port.",
@@ -84,7 +84,7 @@ const EXAMPLE_EVENT = {
   api_version: NEWEST_API_VERSION,
   environment: 'live',
   workspace_id: 'wsp_5f3c2k7qv3n5xw6yz2aabbccdd',
-  data: createSandboxData('milestone.recorded', SAMPLE_EVENTS),
+  data: createSandboxEventData('milestone.recorded', SAMPLE_EVENTS),
 };
 
 /** Example resources, by schema name. */

@@ -4,8 +4,8 @@ import {
   NEWEST_API_VERSION,
   STANDARD_EVENT_TYPES,
   createEventSamples,
-  createSandboxData,
-  describeTrigger,
+  createSandboxEventData,
+  describeEventTrigger,
 } from '@tracking/contracts';
 import type { EventType, PublicAddresses } from '@tracking/contracts';
 import { renderDocumentationPage, renderJsonBlock } from '@tracking/http';
@@ -16,16 +16,13 @@ const EXAMPLE_TIME = '2026-11-23T09:30:00.000Z';
 /** Renders `/docs/webhooks`: the rules for receivers (webhooks.md), the event types and an example of each. */
 export function renderWebhooksPage(addresses: PublicAddresses): string {
   const rules = readFileSync(new URL('webhooks.md', import.meta.url), 'utf8');
-  return renderDocumentationPage(
-    'Webhooks',
-    [rules, renderTypesTable(), ...renderPayloadSections(addresses)].join('\n\n'),
-  );
+  return renderDocumentationPage('Webhooks', [rules, renderTypesTable(), ...renderPayloadDocs(addresses)].join('\n\n'));
 }
 
 function renderTypesTable(): string {
   const rows = EVENT_TYPES.map((type) => {
     const isStandard = STANDARD_EVENT_TYPES.includes(type) ? 'yes' : 'no, subscribe to the type by name';
-    return `| \`${type}\` | ${describeTrigger(type)} | ${isStandard} |`;
+    return `| \`${type}\` | ${describeEventTrigger(type)} | ${isStandard} |`;
   });
   return `## Types
 
@@ -34,7 +31,7 @@ function renderTypesTable(): string {
 ${rows.join('\n')}`;
 }
 
-function renderPayloadSections(addresses: PublicAddresses): readonly string[] {
+function renderPayloadDocs(addresses: PublicAddresses): readonly string[] {
   return [
     `## Payloads\n\nThe \`data\` of every event about a shipment has \`shipment_id\`, \`external_id\`, \`shipment_version\`, and the resource as it was right after the event. The examples are sandbox events; sandbox events also have \`"sandbox": true\`.`,
     ...EVENT_TYPES.map(
@@ -55,6 +52,6 @@ function renderSamplePayload(type: EventType, addresses: PublicAddresses): objec
     api_version: NEWEST_API_VERSION,
     environment: 'live',
     workspace_id: 'wsp_sandbox',
-    data: createSandboxData(type, createEventSamples(EXAMPLE_TIME, addresses)),
+    data: createSandboxEventData(type, createEventSamples(EXAMPLE_TIME, addresses)),
   };
 }
