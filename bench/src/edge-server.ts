@@ -30,7 +30,7 @@ const idempotency = await IdempotencyClaims.openIdempotencyClaims({
   responseCipher,
 });
 
-const workspace = await identity.workspaces.findByName('default');
+const workspace = await identity.workspaces.findWorkspaceByName('default');
 const actor = { type: 'system', id: 'bench' } as const;
 const command = { id: 'bench', at: clock().toISOString(), actor, workspace_id: String(workspace?.id) };
 const account = await identity.serviceAccounts.createAccount(command, { name: 'bench', role: 'admin' });

@@ -218,8 +218,8 @@ async function runOnTemporaryService<T>(
   const { config, client, signal, isLast, use } = attempt;
   const ownService = new TemporaryService(config);
   try {
-    if (await ownService.isReady(client, signal)) return { result: await use(client, false) };
-    if (isLast) throw ownService.startError();
+    if (await ownService.isServiceResponding(client, signal)) return { result: await use(client, false) };
+    if (isLast) throw ownService.createStartError();
     return 'locked';
   } catch (error) {
     if (isNoServiceListening(error) && (await ownService.waitForOrderlyExit())) return 'released';
@@ -270,7 +270,7 @@ class TemporaryService {
    * Waits until the service responds. Returns false if another process has locked the data folder.
    * @throws CliError if the service cannot start for any other reason
    */
-  async isReady(client: AdministrationClient, signal: AbortSignal): Promise<boolean> {
+  async isServiceResponding(client: AdministrationClient, signal: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     for (; !this.hasEnded; await pause(SERVICE_START_POLL_MS, undefined, { signal })) {
       if ((await client.findStatus())?.process_id === this.child.pid) return true;
@@ -278,7 +278,7 @@ class TemporaryService {
     }
     // A server may also have asked the service to end before it was used.
     if (this.child.exitCode === DATA_FOLDER_IN_USE_EXIT_CODE || this.child.exitCode === 0) return false;
-    throw this.startError();
+    throw this.createStartError();
   }
 
   /** Waits until a service that no longer listens has ended. Returns true if it ended in order, without `stopService`. */
@@ -300,7 +300,7 @@ class TemporaryService {
    * Returns an error with the most informative line of the service's error output: the first line of its last error, or
    * else the last line.
    */
-  startError(): CliError {
+  createStartError(): CliError {
     const lines = this.errorOutput.split('\n').filter((line) => line.trim() !== '');
     const reason = lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1);
     const exitStatus = this.child.signalCode ?? `exit code ${String(this.child.exitCode)}`;

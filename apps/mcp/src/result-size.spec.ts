@@ -1,6 +1,6 @@
 import type { List, Page } from '@tracking/client';
 import {
-  countBytes,
+  countJsonBytes,
   MAX_RESULT_BYTES,
   createPageOfResourceLists,
   readPageWithinResultSize,
@@ -32,7 +32,7 @@ describe('readPageWithinResultSize', () => {
     let cursor: string | undefined;
     do {
       const page = await readPageWithinResultSize(listOf(texts), { limit: 50, cursor }, (text) => text);
-      expect(countBytes(page)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
+      expect(countJsonBytes(page)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
       read.push(...page.items);
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
@@ -79,7 +79,7 @@ describe('pageOfLists', () => {
     do {
       const page = createPageOfResourceLists(resource, ['first', 'second'], 7, cursor);
       expect(page.id).toBe('a');
-      expect(countBytes(page)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
+      expect(countJsonBytes(page)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
       indexes.push(...[...page.first, ...page.second].map(({ index }) => index));
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
@@ -108,7 +108,7 @@ describe('shorten', () => {
       MAX_RESULT_BYTES,
     );
     expect(shortened.id).toBe('a');
-    expect(countBytes(shortened)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
+    expect(countJsonBytes(shortened)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
   });
 
   it('does not split a surrogate pair', () => {

@@ -60,11 +60,11 @@ export async function readPageWithinResultSize<Item, Shown>(
 /** Returns how many items at the start fit into the bytes. */
 function countItemsWithinBytes(items: readonly unknown[], bytes: number): number {
   let used = 0;
-  const index = items.findIndex((item) => (used += countBytes(item) + 1) > bytes);
+  const index = items.findIndex((item) => (used += countJsonBytes(item) + 1) > bytes);
   return index === -1 ? items.length : index;
 }
 
-export function countBytes(value: unknown): number {
+export function countJsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? '');
 }
 
@@ -84,7 +84,7 @@ export function createPageOfResourceLists<Resource extends object>(
   const fields = Object.fromEntries(Object.entries(resource).filter(([name]) => !lists.includes(name as never)));
   const others = shortenValueToBytes(fields, MAX_ITEMS_BYTES / 2);
   const all = lists.flatMap((name) => (resource[name] as readonly unknown[]).map((item) => ({ name, item })));
-  const available = MAX_ITEMS_BYTES - countBytes(others);
+  const available = MAX_ITEMS_BYTES - countJsonBytes(others);
   const rest = all.slice(offset);
   const count = countItemsWithinBytes(
     rest.map(({ item }) => item),
@@ -118,10 +118,10 @@ function parseOffset(cursor: string | undefined, version: number): number {
 
 /** Shortens long texts and lists in a value until its JSON fits into the bytes. Keeps the names of all short fields. */
 export function shortenValueToBytes<T>(value: T, bytes: number): T {
-  if (countBytes(value) <= bytes) return value;
+  if (countJsonBytes(value) <= bytes) return value;
   for (const lengths of SHORTENED_LENGTHS) {
     const shortened = shortenTextsAndLists(value, lengths);
-    if (countBytes(shortened) <= bytes) return shortened as T;
+    if (countJsonBytes(shortened) <= bytes) return shortened as T;
   }
   throw new ToolError('result_too_large', 'The result is too large. Use the API to read it.');
 }

@@ -43,7 +43,7 @@ const CHECKPOINT_INTERVAL_MS = 100;
  * Milliseconds during which events are collected into a batch while the write rate is high. Reads that wait for their
  * own writes take that much longer.
  */
-const BATCH_DELAY_MS = 25;
+const EVENT_BATCH_DELAY_MS = 25;
 
 /**
  * Starts all features in dependency order; they stop in reverse order. @param isPassive true to start neither jobs nor
@@ -69,7 +69,7 @@ export async function startStandaloneFeatures(
   shutdown.addShutdownStep('identity sweeper', () => sweeper.stopRounds());
   const workspaceSettings = await SettingsOfWorkspaces.openWorkspaceSettings({ documentStore });
   const shipments = new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics });
-  const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, batchingDelayMs: BATCH_DELAY_MS };
+  const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, batchingDelayMs: EVENT_BATCH_DELAY_MS };
   const jobDependencies = { ...storage, clock, logger, metrics, ...pace };
   const readModels = await ReadModels.start({ ...jobDependencies, eventRetentionMs: config.eventRetentionMs });
   shutdown.addShutdownStep('read models', () => readModels.stop());

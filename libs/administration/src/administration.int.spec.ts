@@ -165,7 +165,7 @@ describe('administration API', () => {
   });
 
   it('creates a key of a user with the permissions of the user', async () => {
-    const { id } = (await identity.workspaces.findByName('default')) ?? { id: '' };
+    const { id } = (await identity.workspaces.findWorkspaceByName('default')) ?? { id: '' };
     const command = {
       id: 'the user',
       at: new Date().toISOString(),

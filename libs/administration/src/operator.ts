@@ -52,7 +52,7 @@ export class Operators {
 
   /** @throws RequestError `not_found` naming the workspace */
   async findWorkspace(name: string): Promise<Workspace> {
-    const workspace = await this.identity.workspaces.findByName(name);
+    const workspace = await this.identity.workspaces.findWorkspaceByName(name);
     if (!workspace) throw new RequestError('not_found', `There is no workspace ${name}.`);
     return workspace;
   }
@@ -156,7 +156,7 @@ export class OperatorPrincipal {
 export function createOperatorAuditActor({ workspaces }: Workspaces): AuditedByRequest {
   return async ({ body }) => {
     const { workspace } = (body ?? {}) as { readonly workspace?: unknown };
-    const found = typeof workspace === 'string' ? await workspaces.findByName(workspace) : undefined;
+    const found = typeof workspace === 'string' ? await workspaces.findWorkspaceByName(workspace) : undefined;
     return found && { workspace_id: found.id, actor: OPERATOR_ACTOR, address: null };
   };
 }

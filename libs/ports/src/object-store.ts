@@ -114,5 +114,5 @@ export interface ObjectStore {
    * @param before latest start of such an operation, for example one day ago, so that the operation can no longer run
    * @throws Unavailable
    */
-  removeUnfinished(before: Date): Promise<void>;
+  removeUnfinishedObjects(before: Date): Promise<void>;
 }

@@ -148,23 +148,23 @@ describe('a duty cycle', () => {
 
   it('rests after each run, so that work has its share of the time', async () => {
     const quarter = cycle(0.25);
-    expect(await quarter.runThenRest(taking(10), signal)).toBe(10);
-    await quarter.runThenRest(taking(2), signal);
+    expect(await quarter.runWorkThenRest(taking(10), signal)).toBe(10);
+    await quarter.runWorkThenRest(taking(2), signal);
     expect(rests).toEqual([30, 6]);
   });
 
   it('never rests if its share is all of the time', async () => {
-    await cycle(1).runThenRest(taking(10), signal);
+    await cycle(1).runWorkThenRest(taking(10), signal);
     expect(rests).toEqual([0]);
   });
 
   it('limits its rest after an engine outage', async () => {
-    await cycle(0.1).runThenRest(taking(60_000), signal);
+    await cycle(0.1).runWorkThenRest(taking(60_000), signal);
     expect(rests).toEqual([5_000]);
   });
 
   it('throws the error of the work', async () => {
-    const failing = cycle(0.5).runThenRest(() => Promise.reject(new Error('away')), signal);
+    const failing = cycle(0.5).runWorkThenRest(() => Promise.reject(new Error('away')), signal);
     await expect(failing).rejects.toThrow('away');
   });
 
@@ -174,7 +174,7 @@ describe('a duty cycle', () => {
       now += 1_000_000;
       ending.abort();
     };
-    await new DutyCycle({ share: 0.5, elapsed: () => now }).runThenRest(stretch, ending.signal);
+    await new DutyCycle({ share: 0.5, elapsed: () => now }).runWorkThenRest(stretch, ending.signal);
   });
 });
 

@@ -60,7 +60,7 @@ export class LeaderElectedJob {
       try {
         const lease = await leases.acquire(name, signal);
         const ending = AbortSignal.any([signal, lease.lost, lease.handOverRequested]);
-        await this.runRounds(ending, lease).finally(() => lease.release());
+        await this.runJobRounds(ending, lease).finally(() => lease.release());
       } catch (error) {
         if (signal.aborted) return;
         countRetry(description);
@@ -70,7 +70,7 @@ export class LeaderElectedJob {
     }
   }
 
-  private async runRounds(ending: AbortSignal, lease: Lease): Promise<void> {
+  private async runJobRounds(ending: AbortSignal, lease: Lease): Promise<void> {
     if (this.options.startsWithWait === true) await this.wakeUp.waitForWakeUp(this.options.intervalMs, ending);
     while (!ending.aborted) {
       const startedAt = performance.now();
@@ -104,7 +104,7 @@ export class DutyCycle {
   }
 
   /** Runs the work, then rests. The rest ends early when the signal aborts. @throws any error of `stretch` */
-  async runThenRest<T>(stretch: () => Promise<T>, ending: AbortSignal): Promise<T> {
+  async runWorkThenRest<T>(stretch: () => Promise<T>, ending: AbortSignal): Promise<T> {
     const began = this.#elapsed();
     const result = await stretch();
     await this.#rest(Math.min(MAX_REST_AFTER_RUN_MS, this.#restPerWork * (this.#elapsed() - began)), ending);

@@ -122,7 +122,7 @@ describe('shared leases', () => {
 
   it('have members that a process can follow without sharing them', async () => {
     const seen: (readonly string[])[] = [];
-    shares.followMembers('work', (members) => seen.push(members.map(({ id }) => id)));
+    shares.followMembersOfGroup('work', (members) => seen.push(members.map(({ id }) => id)));
     expect(seen).toEqual([]);
     leases.setOthers(other([]), { ...other(), id: 'third' });
     leases.setOthers();

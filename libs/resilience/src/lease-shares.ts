@@ -66,7 +66,7 @@ export class LeaseShares {
    * Calls the listener with the live members that share the leases of a group, as soon as they are known and after each
    * change. This process may follow a group without sharing its leases.
    */
-  followMembers(group: string, listener: (members: readonly LeaseMember[]) => void): void {
+  followMembersOfGroup(group: string, listener: (members: readonly LeaseMember[]) => void): void {
     const notify = () => {
       const { members } = this.membership;
       if (members !== undefined) listener(filterMembersSharingGroup(members, group));

@@ -62,7 +62,7 @@ export class LineOutput {
     let rest: Uint8Array = Buffer.from(this.isInLine ? `\n${line}` : line);
     try {
       while (rest.length > 0) {
-        const written = this.writeChunk(rest);
+        const written = this.writeOutputChunk(rest);
         this.isInLine = written < rest.length;
         rest = rest.subarray(written);
       }
@@ -76,7 +76,7 @@ export class LineOutput {
   }
 
   /** Waits for a slow reader, but only once until the output has recovered. */
-  private writeChunk(bytes: Uint8Array): number {
+  private writeOutputChunk(bytes: Uint8Array): number {
     const deadline = performance.now() + MAX_WRITE_WAIT_MS;
     for (;;) {
       try {

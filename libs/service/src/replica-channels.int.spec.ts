@@ -54,7 +54,7 @@ describe('following the replicas of a service', () => {
   it.each([false, true])('connects to each live replica by its address (TLS: %s)', async (withTls) => {
     let setMembers: (members: readonly LeaseMember[]) => void = () => undefined;
     const shares = {
-      followMembers: (_group: string, listener: typeof setMembers) => (setMembers = listener),
+      followMembersOfGroup: (_group: string, listener: typeof setMembers) => (setMembers = listener),
     } as unknown as LeaseShares;
     const clientTls = withTls ? { ca: authority.cert } : undefined;
     const options = { proto: PROJECTIONS_PROTO, token: TOKEN, clientTls, logger: silentLogger, metrics: noMetrics };

@@ -118,7 +118,7 @@ export function followReplicas<Operations extends Parts<Operations>>(
       void follow(replicas.connect(member, member.address, live), controller.signal);
     }
   };
-  shares.followMembers(group, (members) => {
+  shares.followMembersOfGroup(group, (members) => {
     if (!isEnded) update(members);
   });
   return async () => {

@@ -99,7 +99,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
       await gate.reached;
       expect(await store.getObject(id)).toBeUndefined();
       expect((await stored()).has(id)).toBe(false);
-      await store.removeUnfinished(new Date(Date.now() - DAY_MS));
+      await store.removeUnfinishedObjects(new Date(Date.now() - DAY_MS));
       gate.open();
       await putting;
       expect((await read(id)).equals(generateBytes(id, 2 * BYTES_PER_MIB))).toBe(true);
@@ -210,7 +210,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
     it('the store does not remove complete objects when it removes unfinished ones', async () => {
       const id = createObjectId();
       await put(id, 300_000);
-      await store.removeUnfinished(getTomorrow());
+      await store.removeUnfinishedObjects(getTomorrow());
       expect((await read(id)).equals(generateBytes(id, 300_000))).toBe(true);
     });
 
@@ -259,7 +259,7 @@ export function testObjectStore(name: string, subject: TestedAdapter<ObjectStore
 
         expect(await store.getObject(unfinished)).toBeUndefined();
         for (const removed of [false, true]) {
-          if (removed) await store.removeUnfinished(getTomorrow());
+          if (removed) await store.removeUnfinishedObjects(getTomorrow());
           const ids = await stored();
           expect(known.filter((id) => !ids.has(id))).toEqual([]);
           for (const id of ids) {

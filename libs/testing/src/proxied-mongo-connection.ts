@@ -60,7 +60,9 @@ export class ProxiedMongoConnection {
     const commands = new MongoMessageReader();
     const replies = new MongoMessageReader();
     client.on('data', (bytes) => commands.readMessages(bytes).forEach((message) => this.forwardCommand(message)));
-    this.engine.on('data', (bytes) => replies.readMessages(bytes).forEach((message) => this.returnReply(message)));
+    this.engine.on('data', (bytes) =>
+      replies.readMessages(bytes).forEach((message) => this.returnReplyOfServer(message)),
+    );
     client.on('error', () => undefined);
     this.engine.on('error', () => this.breakConnection('reset'));
     this.engine.on('close', () => this.breakConnection('end'));
@@ -103,15 +105,15 @@ export class ProxiedMongoConnection {
     this.hasOperations ||= !isMongoHello(body);
     if (isMongoHello(body) && 'topologyVersion' in body) return void this.streamHello(message);
     const refusal = set.refuseCommand(member, body);
-    if (refusal !== undefined) return void this.sendReply(message, refusal);
-    if (isMongoRead(body) && seesNothing(body)) return void this.sendReply(message, createEmptyMongoReply(body));
+    if (refusal !== undefined) return void this.sendReplyOfProxy(message, refusal);
+    if (isMongoRead(body) && seesNothing(body)) return void this.sendReplyOfProxy(message, createEmptyMongoReply(body));
     const fault = isMongoWrite(body) ? takeWriteFault() : undefined;
-    if (fault === 'refused') return void this.sendReply(message, set.refuseWriteOnce(body));
+    if (fault === 'refused') return void this.sendReplyOfProxy(message, set.refuseWriteOnce(body));
     this.forwarded.set(message.requestId, { command: body, fault });
     this.engine.write(isMongoHello(body) ? replaceMongoBody(message, removeCompressionFromHello(body)) : message.bytes);
   }
 
-  private returnReply(message: MongoMessage): void {
+  private returnReplyOfServer(message: MongoMessage): void {
     const { set, member, noteWrite } = this.options;
     const { body: reply, responseTo } = message;
     const forwarded = this.forwarded.get(responseTo);
@@ -139,12 +141,12 @@ export class ProxiedMongoConnection {
       if (this.closed.signal.aborted) return;
       const reply = set.describeMember(member, this.hello);
       known = reply['topologyVersion'] as Document;
-      responseTo = this.sendReply({ requestId: responseTo, isLegacy: false }, reply, allowsExhaust);
+      responseTo = this.sendReplyOfProxy({ requestId: responseTo, isLegacy: false }, reply, allowsExhaust);
     } while (allowsExhaust);
   }
 
   /** Sends a reply of the proxy. Returns its id. */
-  private sendReply(
+  private sendReplyOfProxy(
     { requestId, isLegacy }: Pick<MongoMessage, 'requestId' | 'isLegacy'>,
     body: Document,
     hasMore = false,

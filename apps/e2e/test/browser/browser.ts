@@ -78,13 +78,13 @@ export class BrowserWindow {
     );
   }
 
-  async openPath(path: string): Promise<void> {
+  async openPageAtPath(path: string): Promise<void> {
     await this.page.goto(this.base + path);
-    await this.waitForData();
+    await this.waitForPageData();
   }
 
   /** Resolves when the page shows its data. */
-  async waitForData(): Promise<void> {
+  async waitForPageData(): Promise<void> {
     // The code of a page is loaded on the first visit. Until then the page has neither a heading nor a loading
     // indicator. One section of the page may start to load after another one is complete.
     await this.page

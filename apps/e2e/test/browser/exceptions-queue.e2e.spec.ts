@@ -39,7 +39,7 @@ describeInBrowser('the exceptions queue', () => {
     const ids = await Promise.all(TYPES.map((type) => opened(type, { title: `Bulk ${type}` })));
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.openPath('/exceptions');
+    await window.openPageAtPath('/exceptions');
     await page.getByLabel('Select all loaded exceptions').check();
     await page.getByRole('button', { name: 'Assign…' }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'Assign', exact: true }).click();
@@ -75,7 +75,7 @@ describeInBrowser('the exceptions queue', () => {
     const second = await opened('shortage', { severity: 'critical', title: 'Keys second' });
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.openPath('/exceptions?severity=critical&type=lost,shortage&view=unassigned');
+    await window.openPageAtPath('/exceptions?severity=critical&type=lost,shortage&view=unassigned');
     await page.getByRole('link', { name: 'Keys first' }).focus();
     await page.keyboard.press('Enter');
     const pane = page.getByRole('region', { name: 'Exception' });
@@ -104,7 +104,7 @@ describeInBrowser('the exceptions queue', () => {
     const id = await opened('lost', { severity: 'low', title: 'Live one' });
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.openPath('/exceptions?severity=low');
+    await window.openPageAtPath('/exceptions?severity=low');
     const row = page.getByRole('row').filter({ hasText: 'Live one' });
     await row.getByText('Open').waitFor();
     await admin.api.post(`/v1/exceptions/${id}/acknowledge`, { assignee: 'kim@example.com' });
@@ -129,7 +129,7 @@ describeInBrowser('the exceptions queue', () => {
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
     await page.clock.install();
-    await window.openPath('/exceptions?type=freight_hold&severity=low');
+    await window.openPageAtPath('/exceptions?type=freight_hold&severity=low');
     const row = (index: number) => page.locator(`[data-index="${index}"]`);
     await row(0)
       .getByText(/^LONG-/)
@@ -172,7 +172,7 @@ describeInBrowser('the exceptions queue', () => {
         return route.fulfill({ json: { data, has_more: isFirst, next_cursor: isFirst ? 'next' : null } });
       },
     );
-    await window.openPath('/exceptions');
+    await window.openPageAtPath('/exceptions');
     const row = (index: number) => page.locator(`[data-index="${index}"]`);
     await row(0).getByRole('link', { name: 'Row 0' }).waitFor();
     order = [{ ...rows.at(-1), severity: 'critical', title: 'Graver' }, ...rows.slice(0, -1)];
@@ -196,7 +196,7 @@ describeInBrowser('the exceptions queue', () => {
     const viewer = await acceptInvitation(subject, data.invitation_url, email);
     const window = await BrowserWindow.openWindow(browser, subject, viewer, NARROW_WINDOW_SIZE);
     const { page } = window;
-    await window.openPath('/exceptions?type=lost');
+    await window.openPageAtPath('/exceptions?type=lost');
     await page.getByText('permission exceptions:write').waitFor();
     expect(await page.getByRole('checkbox').count()).toBe(0);
     await page.getByRole('link', { name: 'To be read' }).first().click();

@@ -31,7 +31,7 @@ describeInBrowser('a new user', () => {
     );
     const window = await BrowserWindow.openWindow(browser, subject);
     const { page } = window;
-    await window.openPath(`/invitation#${link.slice(link.indexOf('#') + 1)}`);
+    await window.openPageAtPath(`/invitation#${link.slice(link.indexOf('#') + 1)}`);
     await page.getByLabel('Your name').fill('Ann Visser');
     await page.locator('input[type=password]').fill('a long password for tests');
     await page.getByRole('button', { name: 'Continue' }).click();

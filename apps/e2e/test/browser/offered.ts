@@ -45,7 +45,7 @@ export async function findForbiddenRequests(
       refused.push(`${path}, ${pressing}: ${response.request().method()} ${response.url()}`);
   };
   page.on('response', listen).on('request', ask).on('requestfinished', end).on('requestfailed', end);
-  await window.openPath(path);
+  await window.openPageAtPath(path);
   const names = (await listButtonNames(page.locator(`main ${PRESSABLE_SELECTOR}`))).filter((name) => !known.has(name));
   for (const name of names) {
     pressing = name;
@@ -68,7 +68,7 @@ export async function findForbiddenRequests(
 /** @returns the number of items in the menu that the button opened; 0 if it opened none */
 async function pressButtonOfWindow(window: BrowserWindow, path: string, name: string, item?: number): Promise<number> {
   const { page } = window;
-  await window.openPath(path);
+  await window.openPageAtPath(path);
   const button = page
     .locator(`main ${PRESSABLE_SELECTOR}`)
     .and(page.getByRole('button', { name, exact: true }))

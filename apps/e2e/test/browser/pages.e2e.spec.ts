@@ -111,7 +111,7 @@ describeInBrowser('every page', () => {
     const window = windows[size];
     window.complaints.length = 0;
     await window.page.emulateMedia({ colorScheme });
-    await window.openPath(path.replaceAll(/:(\w+)/g, (_, id: string) => ids[id] ?? ''));
+    await window.openPageAtPath(path.replaceAll(/:(\w+)/g, (_, id: string) => ids[id] ?? ''));
     if (drawn !== undefined) await window.page.locator(drawn).waitFor();
     await window.switchColorScheme(colorScheme);
     await window.takeScreenshot(`${name}-${colorScheme}-${size}`);
@@ -123,14 +123,14 @@ describeInBrowser('every page', () => {
   it('shows that the connection is lost, keeps its data, and resumes by itself', async () => {
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page, context } = window;
-    await window.openPath('/shipments');
+    await window.openPageAtPath('/shipments');
     await context.setOffline(true);
     await page.getByText('You are offline').waitFor();
     expect(await page.getByRole('link', { name: 'PO-1029' }).count()).toBe(1);
     await context.setOffline(false);
     await page.getByText('You are offline').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Exceptions', exact: true }).click();
-    await window.waitForData();
+    await window.waitForPageData();
     await page.getByRole('heading', { name: 'Exceptions', level: 1 }).waitFor();
     await window.closeWindow();
   });

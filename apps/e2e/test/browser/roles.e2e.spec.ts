@@ -105,7 +105,7 @@ for (const who of ROLES) {
     });
 
     it('sees the permitted sections of the settings', async () => {
-      await window.openPath(pathOf('/settings/api-keys'));
+      await window.openPageAtPath(pathOf('/settings/api-keys'));
       const links = window.page.getByRole('navigation', { name: 'Settings' }).getByRole('link');
       await links.first().waitFor();
       const found = new Set(await links.allTextContents());
@@ -116,7 +116,7 @@ for (const who of ROLES) {
 
     it('is offered the permitted actions only; others are disabled or hidden', async () => {
       for (const { path, control, needs } of OFFERED) {
-        await window.openPath(pathOf(path));
+        await window.openPageAtPath(pathOf(path));
         const isAllowed = needs === undefined || may.includes(needs);
         const check = async () =>
           expect([path, control, await isOffered(window.page, control)]).toEqual([path, control, isAllowed]);

@@ -19,7 +19,7 @@ describeInBrowser('an empty workspace', () => {
     const workspace = await createWorkspace(subject, 'first-steps');
     const window = await BrowserWindow.openWindow(browser, subject, await createSignedInAdmin(subject, workspace));
     const { page } = window;
-    await window.openPath('/start?environment=test');
+    await window.openPageAtPath('/start?environment=test');
     await page.getByRole('listitem', { name: 'Create key: to do' }).waitFor();
     expect(await page.getByLabel('Command').innerText()).toContain(`curl ${subject.urls[0]}/v1/shipments`);
     expect(await window.findAccessibilityViolations()).toEqual([]);
@@ -40,11 +40,11 @@ describeInBrowser('an empty workspace', () => {
     const { page } = window;
     const { api } = await createKey(subject, workspace, 'viewer', 'test');
     const fill = page.getByRole('button', { name: 'Add sample journeys' });
-    await window.openPath('/start');
+    await window.openPageAtPath('/start');
     await page.getByRole('listitem', { name: 'Create key: to do' }).waitFor();
     expect(await fill.count()).toBe(0);
 
-    await window.openPath('/start?environment=test');
+    await window.openPageAtPath('/start?environment=test');
     await fill.click();
     await page.getByText('7 sample journeys added.').waitFor();
     const found = async () => {
@@ -61,14 +61,14 @@ describeInBrowser('an empty workspace', () => {
     await page.getByText('The sample journeys already exist.').waitFor();
     expect(await found()).toEqual(once);
 
-    await window.openPath('/shipments?environment=test');
+    await window.openPageAtPath('/shipments?environment=test');
     await page.getByRole('link', { name: 'SAMPLE-1001' }).waitFor();
     // The README shows these two screenshots.
-    await window.waitForData();
+    await window.waitForPageData();
     await window.takeScreenshot('shipments');
     await page.getByRole('link', { name: 'SAMPLE-1002' }).click();
     await page.getByRole('heading', { name: 'SAMPLE-1002' }).waitFor();
-    await window.waitForData();
+    await window.waitForPageData();
     await window.takeScreenshot('shipment');
     expect(window.complaints).toEqual([]);
     await window.closeWindow();

@@ -64,13 +64,13 @@ describeInBrowser('a page that is left open', () => {
     await uploadDocument(ann.api, data.id, createPdf('Bill'), { type: 'bill_of_lading' });
     const window = await BrowserWindow.openWindow(browser, subject, ann);
     const { page } = window;
-    await window.openPath(`/shipments/${data.id}/documents`);
+    await window.openPageAtPath(`/shipments/${data.id}/documents`);
     await page.route('**/v1/documents/*/download', (route) => route.fulfill(createNotFoundResponse('It is gone.')));
     await page.getByRole('button', { name: 'Actions for bill.pdf' }).click();
     await page.getByRole('menuitem', { name: 'Download' }).click();
     await page.getByRole('alert').filter({ hasText: 'It is gone.' }).waitFor();
 
-    await window.openPath('/shipments/import');
+    await window.openPageAtPath('/shipments/import');
     await page.route('**/papaparse*.js', (route) => route.abort());
     await page.getByRole('button', { name: 'Download an example' }).click();
     await page.getByRole('alert').filter({ hasText: 'Part of this page could not be loaded' }).waitFor();
@@ -83,7 +83,7 @@ describeInBrowser('a page that is left open', () => {
     expect(status).toBe(201);
     const window = await BrowserWindow.openWindow(browser, subject, ann);
     const { page } = window;
-    await window.openPath(`/settings/webhooks/${data.id}?tab=configuration`);
+    await window.openPageAtPath(`/settings/webhooks/${data.id}?tab=configuration`);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Description').fill('Mine');

@@ -37,7 +37,7 @@ describeInBrowser('settings of exceptions', () => {
   it('a rule is changed despite a concurrent change, and reset to its default', async () => {
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.openPath('/settings/exceptions');
+    await window.openPageAtPath('/settings/exceptions');
     const dialog = page.getByRole('dialog');
     const change = () => page.getByRole('button', { name: 'Edit ETA slipped' }).click();
     await change();
@@ -70,7 +70,7 @@ describeInBrowser('settings of exceptions', () => {
   it('required documents of a mode are changed', async () => {
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.openPath('/settings/required-documents');
+    await window.openPageAtPath('/settings/required-documents');
     await page.getByText(/^0 bytes of 10\.7 GB used by documents of this workspace/).waitFor();
     await page.getByLabel('Ocean', { exact: true }).and(page.locator('input')).click();
     await page.getByRole('option', { name: 'Bill of lading' }).click();
@@ -100,7 +100,7 @@ describeInBrowser('settings of exceptions', () => {
     const { data } = await admin.api.post<{ id: string }>('/v1/shipments', { external_id: 'PO-EVENTS', mode: 'road' });
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.openPath('/settings/events');
+    await window.openPageAtPath('/settings/events');
     await page.getByRole('button', { name: /Shipment created PO-EVENTS/ }).click();
     await page.getByRole('region', { name: 'the event' }).getByText(data.id).first().waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -109,7 +109,7 @@ describeInBrowser('settings of exceptions', () => {
     expect(await page.getByRole('button', { name: /Exception opened/ }).count()).toBe(0);
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: /Exception opened PO-EVENTS/ }).waitFor();
-    await window.openPath('/settings/events?type=exception.opened');
+    await window.openPageAtPath('/settings/events?type=exception.opened');
     await page.getByRole('button', { name: /Exception opened PO-EVENTS/ }).waitFor();
     expect(await page.getByRole('button', { name: /Shipment created/ }).count()).toBe(0);
     expect(window.complaints).toEqual([]);

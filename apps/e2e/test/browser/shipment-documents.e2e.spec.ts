@@ -49,7 +49,7 @@ describeInBrowser('documents of a shipment', () => {
   it('are uploaded, previewed, approved, rejected and replaced, with exceptions and history', async () => {
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.openPath(`/shipments/${shipment.id}/documents`);
+    await window.openPageAtPath(`/shipments/${shipment.id}/documents`);
     const required = page.getByRole('region', { name: 'Required documents' });
     await required.getByText('0 of 2 are uploaded').waitFor();
 
@@ -133,7 +133,7 @@ describeInBrowser('documents of a shipment', () => {
   it('are uploaded with their latest type, until the user leaves the section', async () => {
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.openPath(`/shipments/${shipment.id}/documents`);
+    await window.openPageAtPath(`/shipments/${shipment.id}/documents`);
     /** Uploads that the page begins; each waits until it is released. */
     const uploads: PromiseWithResolvers<void>[] = [];
     await page.route(`**/v1/shipments/${shipment.id}/documents`, async (route) => {
@@ -191,7 +191,7 @@ describeInBrowser('documents of a shipment', () => {
   it('and exceptions of other users appear without a reload; a user opens and resolves an exception', async () => {
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.openPath(`/shipments/${shipment.id}/exceptions`);
+    await window.openPageAtPath(`/shipments/${shipment.id}/exceptions`);
     await page.getByRole('button', { name: 'Open exception' }).waitFor();
     await admin.api.post(`/v1/shipments/${shipment.id}/exceptions`, { type: 'seal_broken', severity: 'high' });
     await page.getByRole('article', { name: 'Seal broken' }).waitFor();
@@ -229,7 +229,7 @@ describeInBrowser('documents of a shipment', () => {
       await createSignedInUser(subject, workspace, 'viewer'),
     );
     const { page } = window;
-    await window.openPath(`/shipments/${shipment.id}/documents`);
+    await window.openPageAtPath(`/shipments/${shipment.id}/documents`);
     await page.getByRole('button', { name: 'bill.pdf', exact: true }).waitFor();
     await page.getByText('You can view documents.').waitFor();
     expect(await page.locator('input[type=file]').count()).toBe(0);

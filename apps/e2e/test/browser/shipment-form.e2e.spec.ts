@@ -30,7 +30,7 @@ describeInBrowser('the shipment form', () => {
   it('creates a shipment with ports by name, local times and errors at the fields', async () => {
     const window = await BrowserWindow.openWindow(browser, subject, ann);
     const { page } = window;
-    await window.openPath('/shipments/new');
+    await window.openPageAtPath('/shipments/new');
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByText('Enter your reference').waitFor();
     await page.getByLabel('Your reference').fill('PO-4711');
@@ -78,7 +78,7 @@ describeInBrowser('the shipment form', () => {
     });
 
     // A second of the same reference would be a change of the first.
-    await window.openPath('/shipments/new');
+    await window.openPageAtPath('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-4711');
     await page.getByRole('button', { name: 'Create shipment' }).click();
     await page.getByRole('link', { name: 'Open the shipment' }).waitFor();
@@ -90,7 +90,7 @@ describeInBrowser('the shipment form', () => {
   it('selects a typed port on Enter, and is not sent with an unknown port', async () => {
     const window = await BrowserWindow.openWindow(browser, subject, ann);
     const { page } = window;
-    await window.openPath('/shipments/new');
+    await window.openPageAtPath('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-ENTER');
     await findPortField(page, 'Origin').fill('DEHAM');
     await findPortField(page, 'Origin').press('Enter');
@@ -127,7 +127,7 @@ describeInBrowser('the shipment form', () => {
     expect((await ann.api.post('/v1/shipments', { external_id: 'PO-TAKEN', mode: 'ocean' })).status).toBe(201);
     const window = await BrowserWindow.openWindow(browser, subject, ann);
     const { page } = window;
-    await window.openPath('/shipments/new');
+    await window.openPageAtPath('/shipments/new');
     await page.getByLabel('Your reference').fill('PO-TAKEN');
     await page.route(
       ({ pathname, searchParams }) => pathname === '/v1/shipments' && searchParams.has('external_id'),
@@ -146,7 +146,10 @@ describeInBrowser('the shipment form', () => {
       await BrowserWindow.openWindow(browser, subject, ann),
       await BrowserWindow.openWindow(browser, subject, bob, NARROW_WINDOW_SIZE),
     ];
-    await Promise.all([one.openPath(`/shipments/${data.id}/edit`), other.openPath(`/shipments/${data.id}/edit`)]);
+    await Promise.all([
+      one.openPageAtPath(`/shipments/${data.id}/edit`),
+      other.openPageAtPath(`/shipments/${data.id}/edit`),
+    ]);
     await one.page.getByLabel('Booking number').fill('B-ANN');
     await one.page.getByLabel('House bill').fill('H-ANN');
     await other.page.getByLabel('Booking number').fill('B-BOB');
@@ -179,7 +182,7 @@ describeInBrowser('the shipment form', () => {
     const { data } = await ann.api.post<Shipment>('/v1/shipments', { external_id: 'PO-3', mode: 'ocean' });
     const window = await BrowserWindow.openWindow(browser, subject, ann);
     const { page } = window;
-    await window.openPath(`/shipments/${data.id}/edit`);
+    await window.openPageAtPath(`/shipments/${data.id}/edit`);
     await page.getByLabel('Booking number').fill('B-3');
     const departure = { code: 'gated_in', occurred_at: '2026-01-02T10:00:00Z' };
     expect((await ann.api.post(`/v1/shipments/${data.id}/milestones`, departure)).status).toBe(201);

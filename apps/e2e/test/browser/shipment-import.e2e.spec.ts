@@ -66,7 +66,7 @@ describeInBrowser('a file to import', () => {
         ({ pathname }) => pathname === '/v1/places',
         (route) => (isAway ? route.fulfill(createNotFoundResponse('Not now.')) : route.continue()),
       );
-      await window.openPath('/shipments/import');
+      await window.openPageAtPath('/shipments/import');
       await choose(page, 'orders.csv', ['IMP-1,ocean,CNSHA,NLRTM,2027-03-01 10:30,2027-04-01,,MAEU,,,']);
       const failed = page.getByRole('alert').filter({ hasText: 'The time zones of the ports could not be read' });
       await failed.getByText('Not now.').waitFor();
@@ -81,7 +81,7 @@ describeInBrowser('a file to import', () => {
   it('is the file that was chosen last, even if an earlier one is read later', () =>
     inNewWorkspace('files', async (page, window) => {
       await page.addInitScript(SLOW_READ);
-      await window.openPath('/shipments/import');
+      await window.openPageAtPath('/shipments/import');
       await choose(page, 'slow.csv', ['SLOW-1,,,,,,,,,,', 'SLOW-2,,,,,,,,,,']);
       await eventually(async () => expect(await page.evaluate('globalThis.isSlowHeld')).toBe(true));
       await choose(page, 'quick.csv', ['QUICK-1,,,,,,,,,,']);
@@ -93,7 +93,7 @@ describeInBrowser('a file to import', () => {
 
   it('stays in the list of imports, with the reason, if the browser cannot remove it', () =>
     inNewWorkspace('stuck', async (page, window) => {
-      await window.openPath('/shipments/import');
+      await window.openPageAtPath('/shipments/import');
       await choose(page, 'stuck.csv', ['STUCK-1,,,,,,,,,,']);
       await page.getByRole('button', { name: 'Import 1 shipment' }).click();
       await page.getByText('Finished').waitFor();

@@ -43,7 +43,7 @@ export const shipmentImport: BrowserJourney = {
         const ann = await createSignedInAdmin(subject, workspace);
         const window = await BrowserWindow.openWindow(browser, subject, ann);
         const { page } = window;
-        await window.openPath('/shipments/import');
+        await window.openPageAtPath('/shipments/import');
         await page.setInputFiles('input[type=file]', createCsvFile('orders.csv', generateCsvRows()));
         await page.getByText('1,980 shipments ready to import, 20 rows with errors').waitFor();
         await page.getByRole('combobox', { name: 'Field for column “Cost centre”' }).click();

@@ -23,7 +23,7 @@ export const shipmentJourney: BrowserJourney = {
         await ann.api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading'] } });
         const window = await BrowserWindow.openWindow(browser, subject, ann);
         const { page } = window;
-        await window.openPath('/shipments');
+        await window.openPageAtPath('/shipments');
         // A page that is loaded again does not have the state of the previous page.
         await page.evaluate('window.isStillTheSame = true');
 

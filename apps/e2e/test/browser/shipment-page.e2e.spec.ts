@@ -81,7 +81,7 @@ describeInBrowser('the shipment page', () => {
     const id = await sail(admin.api, 'PO-LIVE');
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.openPath(`/shipments/${id}/timeline`);
+    await window.openPageAtPath(`/shipments/${id}/timeline`);
     await page.getByText('Connected', { exact: true }).waitFor();
     await page.getByRole('rowheader', { name: 'Vessel departed' }).waitFor();
     const arrived = { code: 'vessel_arrived', occurred_at: day(-1), location: 'NLRTM', source: 'carrier' };
@@ -103,7 +103,7 @@ describeInBrowser('the shipment page', () => {
       await gate.promise;
       await route.continue();
     });
-    await window.openPath(`/shipments/${id}/timeline`);
+    await window.openPageAtPath(`/shipments/${id}/timeline`);
     const status = page.getByRole('region', { name: 'Status' });
     await status.getByText('In transit', { exact: true }).waitFor();
     const arrived = { code: 'vessel_arrived', occurred_at: day(-1), location: 'NLRTM', source: 'carrier' };
@@ -121,7 +121,7 @@ describeInBrowser('the shipment page', () => {
       (await admin.api.get<Milestones>(`/v1/shipments/${id}/milestones?include_retracted=true`)).data;
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.openPath(`/shipments/${id}/timeline`);
+    await window.openPageAtPath(`/shipments/${id}/timeline`);
 
     await page.getByRole('button', { name: 'Record milestone' }).click();
     const form = page.getByRole('dialog', { name: 'Record milestone' });
@@ -184,7 +184,7 @@ describeInBrowser('the shipment page', () => {
     const id = await sail(admin.api, 'PO-TYPED');
     const window = await BrowserWindow.openWindow(browser, subject, admin);
     const { page } = window;
-    await window.openPath(`/shipments/${id}/timeline`);
+    await window.openPageAtPath(`/shipments/${id}/timeline`);
     await page.getByRole('button', { name: 'Record milestone' }).click();
     const form = page.getByRole('dialog', { name: 'Record milestone' });
     await form.getByRole('combobox', { name: 'Milestone' }).fill('discharged');
@@ -211,7 +211,7 @@ describeInBrowser('the shipment page', () => {
     const delivered = { code: 'delivered', occurred_at: day(-1), location: 'NLRTM', container_number: CONTAINER };
     expect((await admin.api.post(`/v1/shipments/${id}/milestones`, delivered)).status).toBe(201);
     const window = await BrowserWindow.openWindow(browser, subject, admin);
-    await window.openPath(`/shipments/${id}`);
+    await window.openPageAtPath(`/shipments/${id}`);
     const row = window.page.getByRole('row').filter({ hasText: CONTAINER });
     await row.getByText('free time until empty return').waitFor();
     expect(await row.getByText('at the terminal').count()).toBe(0);
@@ -228,7 +228,7 @@ describeInBrowser('the shipment page', () => {
       const error = { type: 'invalid_request', code: 'validation_failed', message: 'Not valid.', details };
       return route.request().method() === 'POST' ? route.fulfill({ status: 400, json: { error } }) : route.continue();
     });
-    await window.openPath(`/shipments/${data.id}`);
+    await window.openPageAtPath(`/shipments/${data.id}`);
     await page.getByRole('button', { name: 'Record milestone' }).click();
     const form = page.getByRole('dialog', { name: 'Record milestone' });
     await form.getByRole('combobox', { name: 'Milestone' }).fill('discharged');
@@ -246,7 +246,7 @@ describeInBrowser('the shipment page', () => {
     await page.addInitScript("Clipboard.prototype.writeText = () => Promise.reject(new Error('refused'))");
     await page.addInitScript("addEventListener('copy', () => (globalThis.copiedText = String(getSelection())))");
     await page.clock.install();
-    await window.openPath(`/shipments/${data.id}/calls`);
+    await window.openPageAtPath(`/shipments/${data.id}/calls`);
     const copy = page.getByRole('button', { name: 'Copy the JSON' });
     const notCopied = page.getByText('The browser does not allow this page to copy.');
     // The button shows "Copied" for a second only.
@@ -288,14 +288,14 @@ describeInBrowser('the shipment page', () => {
     const window = await BrowserWindow.openWindow(browser, subject, admin, WIDE_WINDOW_SIZE, timezone);
     const { page } = window;
 
-    await window.openPath(`/shipments?q=${external_id}`);
+    await window.openPageAtPath(`/shipments?q=${external_id}`);
     const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: external_id, exact: true }) });
     await row.getByText('3 Apr 2027', { exact: true }).waitFor();
-    await window.openPath(`/shipments/${data.id}`);
+    await window.openPageAtPath(`/shipments/${data.id}`);
     const facts = page.getByRole('main');
     await facts.getByText('3 Apr 2027', { exact: true }).first().waitFor();
     await facts.getByText(formatDay(etd), { exact: true }).first().waitFor();
-    await window.openPath(`/shipments/${data.id}/timeline`);
+    await window.openPageAtPath(`/shipments/${data.id}/timeline`);
     await page
       .getByRole('row')
       .filter({ hasText: 'Gated in' })
@@ -307,7 +307,7 @@ describeInBrowser('the shipment page', () => {
       ['departure_overdue', etd],
       ['eta_slip', '2027-04-01', '2027-04-03'],
     ] as const) {
-      await window.openPath(`/exceptions?at=${await findException(data.id, type)}`);
+      await window.openPageAtPath(`/exceptions?at=${await findException(data.id, type)}`);
       const pane = page.getByRole('region', { name: 'Exception' });
       for (const date of days) await pane.getByText(formatDay(date), { exact: true }).first().waitFor();
     }
@@ -315,7 +315,7 @@ describeInBrowser('the shipment page', () => {
     // The days at the former destination keep the calendar of that port.
     const moved = { destination_port: 'NLRTM', eta: '2027-05-20' };
     expect((await admin.api.patch(`/v1/shipments/${data.id}`, moved)).status).toBe(200);
-    await window.openPath(`/shipments/${data.id}/history`);
+    await window.openPageAtPath(`/shipments/${data.id}/history`);
     const history = page.getByRole('list', { name: 'History' });
     await history.getByText(`recorded “Gated in” (planned) at CNSHA for ${formatDay(gatedIn)}`).waitFor();
     await history.getByText('recorded “Vessel arrived” (estimated) at NZAKL for 3 Apr 2027').waitFor();
@@ -334,7 +334,7 @@ describeInBrowser('the shipment page', () => {
 
   it('reports an unknown shipment', async () => {
     const window = await BrowserWindow.openWindow(browser, subject, admin);
-    await window.openPath('/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa');
+    await window.openPageAtPath('/shipments/shp_aaaaaaaaaaaaaaaaaaaaaaaaaa');
     await window.page.getByText('Shipment not found').waitFor();
     await window.closeWindow();
   });

@@ -58,7 +58,7 @@ describeInBrowser('the shipment list', () => {
   };
 
   it('can be navigated and opened by keys, up to the last row', async () => {
-    await window.openPath('/shipments?sort=eta');
+    await window.openPageAtPath('/shipments?sort=eta');
     await row('PO-1000').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('j');
@@ -76,7 +76,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('updates changed rows in place, and adds new rows on request', async () => {
-    await window.openPath('/shipments?sort=eta');
+    await window.openPageAtPath('/shipments?sort=eta');
     await row('PO-1003').getByText('Pending').waitFor();
     const { y: before } = (await row('PO-1003').boundingBox()) ?? {};
     const { id } = await shipmentOf('PO-1003');
@@ -97,7 +97,7 @@ describeInBrowser('the shipment list', () => {
 
   it('closes the event stream while hidden, and catches up when visible again', async () => {
     const isConnected = page.waitForResponse('**/v1/events/stream*');
-    await window.openPath('/shipments?sort=eta');
+    await window.openPageAtPath('/shipments?sort=eta');
     await row('PO-1005').getByText('Pending').waitFor();
     await isConnected;
     const isGivenBack = page.waitForEvent('requestfailed', (request) => request.url().includes('/events/stream'));
@@ -119,7 +119,7 @@ describeInBrowser('the shipment list', () => {
       expect(status).toBe(201);
     };
     await opened('PO-1010');
-    await window.openPath('/shipments?has_open_exceptions=true&q=po-101');
+    await window.openPageAtPath('/shipments?has_open_exceptions=true&q=po-101');
     await row('PO-1010').waitFor();
     await opened('PO-1011');
     await page.getByRole('button', { name: /1 new/ }).click();
@@ -127,7 +127,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('searches while the user types, filters by port name, and saves a view', async () => {
-    await window.openPath('/shipments');
+    await window.openPageAtPath('/shipments');
     await page.keyboard.press('/');
     await page.keyboard.type('po-110');
     await page.getByText('10 shipments').waitFor();
@@ -145,13 +145,13 @@ describeInBrowser('the shipment list', () => {
     const views = page.getByRole('navigation', { name: 'Views' });
     await views.getByRole('link', { name: 'All shipments' }).click();
     await page.getByText('100+ shipments').waitFor();
-    await window.openPath('/shipments');
+    await window.openPageAtPath('/shipments');
     await views.getByRole('link', { name: 'To Rotterdam' }).click();
     await page.getByText('5 shipments').waitFor();
   });
 
   it('exports, opens exceptions on and cancels several selected shipments', async () => {
-    await window.openPath('/shipments?q=po-120&sort=eta');
+    await window.openPageAtPath('/shipments?q=po-120&sort=eta');
     await row('PO-1200').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('x');
@@ -180,7 +180,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('filters by a typed port on Enter', async () => {
-    await window.openPath('/shipments?sort=eta');
+    await window.openPageAtPath('/shipments?sort=eta');
     await page.getByRole('button', { name: 'Filters', exact: true }).click();
     const to = page.getByRole('dialog').getByLabel('Destination', { exact: true });
     await to.fill('DEHAM');
@@ -192,7 +192,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('and other lists filter by typed dates and times', async () => {
-    await window.openPath('/shipments?q=po-10&sort=eta');
+    await window.openPageAtPath('/shipments?q=po-10&sort=eta');
     await page.getByRole('button', { name: 'Filters', exact: true }).click();
     await page.getByRole('dialog').getByLabel('ETA until').focus();
     // The same in each order of day and month.
@@ -201,13 +201,13 @@ describeInBrowser('the shipment list', () => {
     await page.getByText('23 shipments').waitFor();
     expect(new URL(page.url()).searchParams.get('eta_to')).toBe('2027-01-01');
 
-    await window.openPath('/settings/audit-log');
+    await window.openPageAtPath('/settings/audit-log');
     await page.getByLabel('From').focus();
     await page.keyboard.type('12122026');
     await page.waitForURL(/from=2026-12-12/);
     expect(await page.getByLabel('From').inputValue()).toBe('2026-12-12');
 
-    await window.openPath('/settings/webhooks/deliveries');
+    await window.openPageAtPath('/settings/webhooks/deliveries');
     await page.getByLabel('From').focus();
     await page.keyboard.type('12122026');
     await page.keyboard.type('1030AM');
@@ -216,7 +216,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('asks before a bulk action is stopped, and reports the result of each item', async () => {
-    await window.openPath('/shipments?q=po-123&sort=eta');
+    await window.openPageAtPath('/shipments?q=po-123&sort=eta');
     await row('PO-1230').waitFor();
     for (let n = 1230; n < 1236; n += 1) await page.getByLabel(`Select PO-${n}`).check();
     const gate = Promise.withResolvers<void>();
@@ -246,7 +246,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('exports all rows while some of them change', async () => {
-    await window.openPath('/shipments?sort=-updated_at');
+    await window.openPageAtPath('/shipments?sort=-updated_at');
     await page.getByText('100+ shipments').waitFor();
     const whole = await listAllItems<Shipment>(admin.api, '/v1/shipments', { sort: '-updated_at' });
     let pages = 0;
@@ -271,7 +271,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('shows and selects no rows of the previous environment while the other one loads', async () => {
-    await window.openPath('/shipments');
+    await window.openPageAtPath('/shipments');
     const boxes = page.getByRole('checkbox', { name: /^Select PO-/ });
     await boxes.first().check();
     await page.getByText('1 selected').waitFor();
@@ -294,7 +294,7 @@ describeInBrowser('the shipment list', () => {
   });
 
   it('receives no further shipments of an import that was cancelled in another tab', async () => {
-    await window.openPath('/shipments/import');
+    await window.openPageAtPath('/shipments/import');
     const buffer = Buffer.from(
       ['Order no,Mode', ...Array.from({ length: 250 }, (_, n) => `IMP-${n},ocean`)].join('\n'),
     );

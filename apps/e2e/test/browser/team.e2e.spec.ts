@@ -37,7 +37,7 @@ describeInBrowser('people', () => {
   /** Invites a user on the team page. Returns the link shown. */
   async function invited(email: string, role: string): Promise<string> {
     const { page } = window;
-    await window.openPath('/settings/team');
+    await window.openPageAtPath('/settings/team');
     await page.getByRole('button', { name: 'Invite' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('E-mail').fill(email);
@@ -55,7 +55,7 @@ describeInBrowser('people', () => {
   /** Accepts an invitation in a new window. */
   async function accepted(link: string, name: string): Promise<BrowserWindow> {
     const theirs = await BrowserWindow.openWindow(browser, subject);
-    await theirs.openPath(`/invitation${new URL(link).hash}`);
+    await theirs.openPageAtPath(`/invitation${new URL(link).hash}`);
     await theirs.page.getByLabel('Your name').fill(name);
     await theirs.page.locator('input[type=password]').fill(PASSWORD);
     await theirs.page.getByRole('button', { name: 'Continue' }).click();
@@ -76,15 +76,15 @@ describeInBrowser('people', () => {
     await bob.page.getByRole('link', { name: 'Settings' }).click();
     await bob.page.getByRole('heading', { name: 'API keys' }).waitFor();
     expect(await bob.page.getByRole('link', { name: 'Team' }).count()).toBe(0);
-    await bob.openPath('/settings/team');
+    await bob.openPageAtPath('/settings/team');
     await bob.page.getByText('Your role, Viewer, does not include administering the workspace').waitFor();
 
-    await window.openPath('/settings/team');
+    await window.openPageAtPath('/settings/team');
     await choose('Bob Boer', 'Change role…');
     await page.getByRole('dialog').getByLabel('Administrator').check();
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Bob Boer is Administrator now.').waitFor();
-    await bob.openPath('/settings/team');
+    await bob.openPageAtPath('/settings/team');
     await bob.page.getByRole('button', { name: 'Invite' }).waitFor();
 
     await choose('Bob Boer', 'Remove…');
@@ -100,7 +100,7 @@ describeInBrowser('people', () => {
     await bob.page.getByRole('alert').getByText('Sign-in failed').waitFor();
     await bob.closeWindow();
 
-    await window.openPath('/settings/audit-log');
+    await window.openPageAtPath('/settings/audit-log');
     await page.getByText('removed “Bob Boer”').waitFor();
     await page.getByText('Role: Viewer → Administrator').waitFor();
     expect([...window.complaints, ...bob.complaints]).toEqual([]);
@@ -114,7 +114,7 @@ describeInBrowser('people', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('Invitation revoked.').waitFor();
     const carla = await BrowserWindow.openWindow(browser, subject);
-    await carla.openPath(`/invitation${new URL(link).hash}`);
+    await carla.openPageAtPath(`/invitation${new URL(link).hash}`);
     await carla.page.getByRole('heading', { name: 'This link has expired or was already used' }).waitFor();
     await carla.closeWindow();
 
@@ -123,7 +123,7 @@ describeInBrowser('people', () => {
     await page.getByText(`${email} is invited again.`).waitFor();
     const shown = await page.getByRole('dialog').getByLabel('One-time link', { exact: true }).inputValue();
     const there = await BrowserWindow.openWindow(browser, subject);
-    await there.openPath(`/invitation${new URL(shown).hash}`);
+    await there.openPageAtPath(`/invitation${new URL(shown).hash}`);
     await there.page.getByLabel('Your name').waitFor();
     await there.closeWindow();
     await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
@@ -139,11 +139,11 @@ describeInBrowser('people', () => {
     const dan = await accepted(await invited(email, 'Operator'), 'Dan');
     const elsewhere = await signIn(subject, email, PASSWORD);
     const other = await BrowserWindow.openWindow(browser, subject, elsewhere);
-    await other.openPath('/shipments');
+    await other.openPageAtPath('/shipments');
     await other.page.getByRole('link', { name: 'With exceptions' }).click();
     await other.page.getByText('No matching shipments').waitFor();
 
-    await dan.openPath('/settings/account');
+    await dan.openPageAtPath('/settings/account');
     await dan.page.getByRole('cell', { name: 'This session' }).waitFor();
     const section = dan.page.getByRole('region', { name: 'Password' });
     await section.getByLabel('Current password').fill('not the one at all');
@@ -176,12 +176,12 @@ describeInBrowser('people', () => {
   it('see why a new password is rejected if the error belongs to a field that the form does not have', async () => {
     const email = generateEmail('gus');
     await (await accepted(await invited(email, 'Viewer'), 'Gus')).closeWindow();
-    await window.openPath('/settings/team');
+    await window.openPageAtPath('/settings/team');
     await choose('Gus', 'Create password reset link…');
     await window.page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click();
     const link = await window.page.getByRole('dialog').getByLabel('One-time link', { exact: true }).inputValue();
     const gus = await BrowserWindow.openWindow(browser, subject);
-    await gus.openPath(`/invitation${new URL(link).hash}`);
+    await gus.openPageAtPath(`/invitation${new URL(link).hash}`);
     await gus.page.route('**/v1/invitations/*', (route) => {
       const details = [{ param: 'name', code: 'required', message: 'Must not be empty.' }];
       const error = { type: 'invalid_request', code: 'validation_failed', message: 'Not valid.', details };
@@ -207,7 +207,7 @@ describeInBrowser('people', () => {
     };
     const createLink = async (revokesKeys: boolean) => {
       const dialog = window.page.getByRole('dialog');
-      await window.openPath('/settings/team');
+      await window.openPageAtPath('/settings/team');
       await choose(email, 'Create password reset link…');
       if (revokesKeys) await dialog.getByLabel('Also revoke their API keys').check();
       await dialog.getByRole('button', { name: 'Create link' }).click();
@@ -222,7 +222,7 @@ describeInBrowser('people', () => {
     await eventually(async () => expect(await readWithKey()).toBe(401));
 
     const theirs = await BrowserWindow.openWindow(browser, subject);
-    await theirs.openPath(`/invitation${new URL(link).hash}`);
+    await theirs.openPageAtPath(`/invitation${new URL(link).hash}`);
     await theirs.page.locator('input[type=password]').fill('another sentence of mine');
     expect(await theirs.page.getByLabel('Your name').count()).toBe(0);
     await theirs.page.getByRole('button', { name: 'Continue' }).click();
@@ -236,7 +236,7 @@ describeInBrowser('people', () => {
     const email = generateEmail('eve');
     const eve = await accepted(await invited(email, 'Viewer'), 'Eve');
     const elsewhere = await signIn(subject, email, PASSWORD);
-    await eve.openPath('/settings/account');
+    await eve.openPageAtPath('/settings/account');
     await eve.page.getByRole('button', { name: /^Sign out .*127\.0\.0\.1/ }).click();
     await eve.page.getByText('Signed out on other devices.').waitFor();
     expect((await elsewhere.api.get('/v1/session')).status).toBe(401);
@@ -250,7 +250,7 @@ describeInBrowser('people', () => {
     const { page } = finn;
     const others = [];
     for (let n = 0; n < 4; n += 1) others.push(await signIn(subject, email, PASSWORD));
-    await finn.openPath('/settings/account');
+    await finn.openPageAtPath('/settings/account');
     const ends = page.getByRole('button', { name: /^Sign out .*127\.0\.0\.1/ });
     await ends.nth(3).waitFor();
     let deletions = 0;
@@ -272,7 +272,7 @@ describeInBrowser('people', () => {
 
   it('see how long to wait after too many sign-in attempts', async () => {
     const stranger = await BrowserWindow.openWindow(browser, subject);
-    await stranger.openPath('/sign-in');
+    await stranger.openPageAtPath('/sign-in');
     const email = generateEmail('nobody');
     // The service allows another attempt after some seconds, which may pass before the page is checked.
     await eventually(async () => {
@@ -293,7 +293,7 @@ describeInBrowser('people', () => {
 
   it('create keys for a service account, which are rejected while the account is disabled', async () => {
     const { page } = window;
-    await window.openPath('/settings/service-accounts');
+    await window.openPageAtPath('/settings/service-accounts');
     await page.getByText('No service accounts yet').waitFor();
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('TMS');

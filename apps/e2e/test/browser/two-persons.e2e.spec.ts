@@ -36,7 +36,7 @@ describeInBrowser('two users at one shipment', () => {
       await BrowserWindow.openWindow(browser, subject, people.ann),
       await BrowserWindow.openWindow(browser, subject, people.kim),
     ];
-    for (const window of windows) await window.openPath(`/shipments/${shipment.id}/${section}`);
+    for (const window of windows) await window.openPageAtPath(`/shipments/${shipment.id}/${section}`);
     const [ann, kim] = windows.map(({ page }) => page) as [Page, Page];
     await act(ann, kim);
     expect(windows.flatMap(({ complaints }) => complaints)).toEqual([]);
@@ -91,7 +91,7 @@ describeInBrowser('two users at one shipment', () => {
   async function withoutEvents(path: string, act: (page: Page) => Promise<void>): Promise<void> {
     const window = await BrowserWindow.openWindow(browser, subject, people.ann);
     await window.withholdEvents();
-    await window.openPath(`/shipments/${shipment.id}${path}`);
+    await window.openPageAtPath(`/shipments/${shipment.id}${path}`);
     await act(window.page);
     expect(window.complaints).toEqual([]);
     await window.closeWindow();

@@ -27,7 +27,7 @@ export const webhooksJourney: BrowserJourney = {
         const { subject, browser } = stage();
         const window = await BrowserWindow.openWindow(browser, subject);
         const { page } = window;
-        await window.openPath(`/invitation#${await getFirstAdminLink(subject)}`);
+        await window.openPageAtPath(`/invitation#${await getFirstAdminLink(subject)}`);
         const email = page.getByLabel('E-mail');
         if (await email.isEditable()) await email.fill(generateEmail('first'));
         await page.getByLabel('Your name').fill('Ann Visser');

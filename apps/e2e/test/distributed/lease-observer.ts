@@ -86,7 +86,7 @@ export class LeaseObserver {
   }
 
   /** Returns true if the lease had another owner between the two times, in epoch milliseconds, as far as observed. */
-  mayHaveMoved(lease: string, from: number, to: number): boolean {
+  mayLeaseHaveMoved(lease: string, from: number, to: number): boolean {
     const observed = this.epochs.get(lease) ?? [];
     const before = observed.findLast((one) => one.to <= from)?.epoch ?? 0;
     const after = observed.find((one) => one.from >= to)?.epoch ?? Infinity;

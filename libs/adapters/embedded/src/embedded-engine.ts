@@ -108,7 +108,7 @@ export class EmbeddedEngine {
     // The message broker is closed first, because message handlers use the other ports.
     await this.messageBroker.close();
     // Refuses new work while running work completes.
-    const drained = this.storage.writer.drainQueue();
+    const drained = this.storage.writer.drainWriteQueue();
     await Promise.all([this.eventStore.close(), this.documentStore.close(), this.leases.close(), this.quota.close()]);
     await drained;
     await this.storage.readers.close();

@@ -86,7 +86,7 @@ describe('objects in files', () => {
     async function* slow() {
       yield* bytes('a');
       await utimes(join(objects, 'obj_a.part'), 0, 0);
-      await store.removeUnfinished(new Date());
+      await store.removeUnfinishedObjects(new Date());
     }
     expect(await store.putObject('obj_a', slow())).toMatchObject({ sizeBytes: 1 });
   });
@@ -126,9 +126,9 @@ describe('objects in files', () => {
       const [id = '', sha256] = line.split(' ');
       expect(hashes.get(id)).toBe(sha256);
     }
-    await store.removeUnfinished(new Date(Date.now() - DAY_MS));
+    await store.removeUnfinishedObjects(new Date(Date.now() - DAY_MS));
     expect((await readdir(objects)).length).toBeGreaterThan(hashes.size);
-    await store.removeUnfinished(new Date(Date.now() + DAY_MS));
+    await store.removeUnfinishedObjects(new Date(Date.now() + DAY_MS));
     expect((await readdir(objects)).sort()).toEqual([...hashes.keys()].sort());
   }, 120_000);
 });

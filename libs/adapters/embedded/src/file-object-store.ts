@@ -103,7 +103,7 @@ export class FileObjectStore implements ObjectStore {
     }
   }
 
-  async removeUnfinished(before: Date): Promise<void> {
+  async removeUnfinishedObjects(before: Date): Promise<void> {
     const isPart = (name: string) =>
       name.endsWith(UNFINISHED_FILE_SUFFIX) && !this.beingStored.has(name.slice(0, -UNFINISHED_FILE_SUFFIX.length));
     for await (const { name, at } of this.listFiles(isPart)) {

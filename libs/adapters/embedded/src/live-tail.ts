@@ -38,7 +38,7 @@ export class LiveTail<T> {
     this.head += entries.length;
     const { items, characters } = this.limits;
     // The tail drops many items at once, because each removal moves the remaining items in memory.
-    if (this.entries.length >= 2 * items || this.characters >= 2 * characters) this.dropOldest();
+    if (this.entries.length >= 2 * items || this.characters >= 2 * characters) this.dropOldestEvent();
     this.signal.notifyWaiters();
   }
 
@@ -67,7 +67,7 @@ export class LiveTail<T> {
     this.characters = 0;
   }
 
-  private dropOldest(): void {
+  private dropOldestEvent(): void {
     const { items, characters } = this.limits;
     let dropped = 0;
     while (this.entries.length - dropped > items || this.characters > characters) {

@@ -73,7 +73,7 @@ export class SqliteDocumentStore implements DocumentStore {
       return this.storage.writer.runOperation({ kind: 'drop', collection: name }, 1, 'durable', ({ more }) => more);
     };
     let more = await drop();
-    while (more && ending?.aborted !== true) more = await pace.runThenRest(drop, signal);
+    while (more && ending?.aborted !== true) more = await pace.runWorkThenRest(drop, signal);
   }
 
   close(): Promise<void> {

@@ -47,13 +47,13 @@ export class SqliteDocuments {
   reloadTables(): void {
     this.tables.clear();
     for (const [name, spec] of this.database.readRows('SELECT name, spec FROM collections')) {
-      this.tables.set(String(name), this.openTable(String(spec)));
+      this.tables.set(String(name), this.openDocumentTable(String(spec)));
     }
   }
 
   /** Creates the collection. If its indexes changed, rebuilds it with the existing documents. */
   defineCollection(spec: string): DoneOutcome {
-    const table = this.openTable(spec);
+    const table = this.openDocumentTable(spec);
     const { name } = table.layout.spec;
     const stored = this.database.readFirstValue('SELECT spec FROM collections WHERE name = ?', [name]);
     if (stored !== undefined && hasSameTableIndexes(String(stored), table)) return { kind: 'done', duplicate: null };
@@ -149,7 +149,7 @@ export class SqliteDocuments {
     }
   }
 
-  private openTable(spec: string): DocumentTable {
+  private openDocumentTable(spec: string): DocumentTable {
     return new DocumentTable(this.database, createCollectionLayout(JSON.parse(spec) as CollectionSpec));
   }
 

@@ -83,9 +83,9 @@ describe('the broker of a single process', () => {
     const broker = engine.messageBroker as SqliteMessageBroker;
     await broker.ensureTopics([{ name: 'short', partitions: 1, retentionMs: 1_000 }]);
     await broker.publish('short', [{ key: 'a', value: '1', headers: {} }]);
-    await broker.deleteExpired(Date.now());
+    await broker.deleteExpiredMessages(Date.now());
     expect(await broker.lag('short', 'group')).toBe(1);
-    await broker.deleteExpired(Date.now() + 2_000);
+    await broker.deleteExpiredMessages(Date.now() + 2_000);
     expect(await broker.lag('short', 'group')).toBe(0);
 
     const offsets: string[] = [];
@@ -119,11 +119,11 @@ describe('the broker of a single process', () => {
       'short',
       ['2', '3'].map((value) => ({ key: 'a', value, headers: {} })),
     );
-    await broker.deleteExpired(Date.now() + 10_000);
+    await broker.deleteExpiredMessages(Date.now() + 10_000);
     expect(await broker.lag('short', 'group')).toBe(2);
     await consume(3);
     expect(handled).toEqual(['1', '2', '3']);
-    await broker.deleteExpired(Date.now() + 10_000);
+    await broker.deleteExpiredMessages(Date.now() + 10_000);
     expect(await broker.lag('short', 'another group')).toBe(0);
   });
 
@@ -136,7 +136,7 @@ describe('the broker of a single process', () => {
     const messages = Array.from({ length: 4_500 }, (_, i) => ({ key: `k${i}`, value: String(i), headers: {} }));
     await broker.publish('short', messages);
     await broker.publish('long', messages.slice(0, 10));
-    await broker.deleteExpired(Date.now() + 2_000);
+    await broker.deleteExpiredMessages(Date.now() + 2_000);
     expect(await broker.lag('short', 'group')).toBe(0);
     expect(await broker.lag('long', 'group')).toBe(10);
 

@@ -57,7 +57,7 @@ export class SqliteMessageBroker implements MessageBroker {
     private readonly options: SqliteMessageBrokerOptions,
   ) {
     this.tail = new LiveTail(this.readHeadPosition(), options.live);
-    this.trimming = setInterval(() => void this.deleteExpired(Date.now()), TRIM_INTERVAL_MS).unref();
+    this.trimming = setInterval(() => void this.deleteExpiredMessages(Date.now()), TRIM_INTERVAL_MS).unref();
   }
 
   async ensureTopics(topics: readonly TopicSpec[]): Promise<void> {
@@ -127,11 +127,11 @@ export class SqliteMessageBroker implements MessageBroker {
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.trimming);
-    await Promise.all([...this.groups.values()].map((group) => group.closeGroup()));
+    await Promise.all([...this.groups.values()].map((group) => group.closeConsumerGroup()));
   }
 
   /** Deletes messages older than the retention of their topic. */
-  async deleteExpired(now: number): Promise<void> {
+  async deleteExpiredMessages(now: number): Promise<void> {
     try {
       for (const [name, count, retention] of this.storage.database.readRows(SELECT_TOPICS_SQL)) {
         for (let partition = 0; partition < Number(count); partition += 1) {
@@ -270,7 +270,7 @@ class ConsumerGroup {
     await Promise.all(member.inHand);
   }
 
-  async closeGroup(): Promise<void> {
+  async closeConsumerGroup(): Promise<void> {
     this.closing.abort();
     this.notifyMembers(this.signals.keys());
     await Promise.all(this.loops);
@@ -282,7 +282,7 @@ class ConsumerGroup {
     const handleNext = async () => {
       handled = await this.handleNext(partition, handled ?? this.log.committed(partition), changes);
     };
-    const onFailure = (error: unknown, tries: number) => this.reportFailure(partition, error, tries);
+    const onFailure = (error: unknown, tries: number) => this.reportHandlerFailure(partition, error, tries);
     while (!this.closing.signal.aborted) {
       // Each batch uses a new retry, so that pauses grow only while nothing is committed.
       const options = { signal: this.closing.signal, firstPauseMs: FIRST_RETRY_PAUSE_MS, onFailure };
@@ -318,7 +318,7 @@ class ConsumerGroup {
     await handled.finally(() => member.inHand.delete(inHand));
   }
 
-  private reportFailure(partition: number, error: unknown, tries: number): void {
+  private reportHandlerFailure(partition: number, error: unknown, tries: number): void {
     const { topic } = this;
     this.options.countRetry('handling messages');
     const about = { topic, partition, tries, reason: getErrorMessage(error) };

@@ -193,7 +193,7 @@ class WriterThread {
       const outcomes = operations.map(perform);
       if (durable) this.count.incrementCount();
       this.database.runStatement('COMMIT');
-      if (durable) this.count.writeCount();
+      if (durable) this.count.writeCommitCount();
       const seconds = (performance.now() - start) / 1_000;
       return { kind: 'committed', outcomes, seconds, synced: this.synchronous };
     } catch (error) {

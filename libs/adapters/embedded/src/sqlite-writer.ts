@@ -178,7 +178,7 @@ export class SqliteWriter {
   }
 
   /** Refuses further operations; resolves when the accepted ones are finished. */
-  async drainQueue(): Promise<void> {
+  async drainWriteQueue(): Promise<void> {
     this.draining = true;
     clearInterval(this.probing);
     if (this.committing.length === 0) this.commitWaiting();
@@ -187,7 +187,7 @@ export class SqliteWriter {
 
   /** Finishes the queued operations, then ends the thread. */
   async close(): Promise<void> {
-    await this.drainQueue();
+    await this.drainWriteQueue();
     this.state.refuseCalls();
     this.worker.postMessage(null);
     await this.exited;
@@ -195,8 +195,8 @@ export class SqliteWriter {
 
   /** Operations of one turn of the event loop share a commit. */
   private scheduleCommit(commitClass: CommitClass): void {
-    if (commitClass === 'later') this.later ??= setTimeout(() => this.commitNext(), MAX_COMMIT_DELAY_MS);
-    else this.next ??= setImmediate(() => this.commitNext());
+    if (commitClass === 'later') this.later ??= setTimeout(() => this.commitNextBatch(), MAX_COMMIT_DELAY_MS);
+    else this.next ??= setImmediate(() => this.commitNextBatch());
   }
 
   /** Commits a batch without operations, which writes to the disk only if writing failed before. */
@@ -214,14 +214,14 @@ export class SqliteWriter {
   }
 
   private commitWaiting(): void {
-    if (this.queue.some(({ commitClass }) => this.draining || commitClass !== 'later')) return this.commitNext();
+    if (this.queue.some(({ commitClass }) => this.draining || commitClass !== 'later')) return this.commitNextBatch();
     this.committing = [];
     if (this.queue.length > 0) this.scheduleCommit('later');
     for (const resolve of this.idle) resolve();
     this.idle.clear();
   }
 
-  private commitNext(): void {
+  private commitNextBatch(): void {
     this.cancelScheduledProbe();
     const batch: PendingWrite[] = [];
     let items = 0;
@@ -259,7 +259,7 @@ export class SqliteWriter {
 
   private failWriter(reason: string): void {
     if (this.state.ended !== undefined) return;
-    this.state.failPermanently(reason);
+    this.state.failStoragePermanently(reason);
     clearInterval(this.probing);
     this.rejectAll();
   }

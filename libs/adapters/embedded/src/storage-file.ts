@@ -168,7 +168,7 @@ export class CommitCount {
   }
 
   /** Writes the number of commits to the file. Call it when the transaction is on disk, before it is acknowledged. */
-  writeCount(): void {
+  writeCommitCount(): void {
     this.count += 1;
     try {
       writeSync(this.descriptor, `${String(this.count).padStart(COMMIT_COUNT_DIGITS, '0')}\n`, 0);

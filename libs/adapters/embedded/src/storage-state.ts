@@ -34,7 +34,7 @@ export class StorageState {
     return this.endedBy ?? this.refusedBy ?? this.lowSpaceWarning;
   }
 
-  failPermanently(reason: string): void {
+  failStoragePermanently(reason: string): void {
     if (this.endedBy !== undefined) return;
     this.logger.error({ reason }, 'storage: writing has stopped; fix the cause and restart the process');
     this.endedBy = reason;

@@ -7,6 +7,6 @@ try {
   const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
   await engine.close();
   console.log('opened');
-} catch (openError) {
-  console.log(String(openError));
+} catch (errorOfOpening) {
+  console.log(String(errorOfOpening));
 }

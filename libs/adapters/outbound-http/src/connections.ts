@@ -69,7 +69,7 @@ export class ReceiverConnection {
         this.openedAt = performance.now();
         this.#bytesBefore = 0;
         this.#socket = connector(options, (...opened) => {
-          if (opened[1] !== null) this.#bound.watchSocket(opened[1]);
+          if (opened[1] !== null) this.#bound.limitBytesOfSocket(opened[1]);
           callback(...opened);
         });
       },
@@ -201,7 +201,7 @@ export class Connections {
   }
 
   /** Closes the idle connections. */
-  closeIdle(): void {
+  closeIdleConnections(): void {
     for (const connection of this.#idle) this.#dropIdle(connection);
   }
 
@@ -278,7 +278,7 @@ class ResponseSizeLimiter {
   }
 
   /** Limits the decrypted bytes read from this socket from now on. */
-  watchSocket(socket: Socket): void {
+  limitBytesOfSocket(socket: Socket): void {
     const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
     let received: Buffer | null = null;
     let filtered: Buffer | null = null;

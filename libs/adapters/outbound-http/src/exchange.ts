@@ -86,7 +86,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#connection === undefined) return;
-    this.#body.addChunk(chunk);
+    this.#body.addBodyChunk(chunk);
     if (!this.#body.isFull) return;
     this.#detachConnection((connection) => this.connections.discardConnection(connection));
     this.#respondWithBody();

@@ -37,7 +37,7 @@ export class ResponseBody {
     return this.#size > this.#limit;
   }
 
-  addChunk(chunk: Buffer): void {
+  addBodyChunk(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
   }

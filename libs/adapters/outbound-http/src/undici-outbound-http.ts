@@ -93,7 +93,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp {
       closing ??= Promise.withResolvers();
       if (inFlight.size === 0) closing.resolve();
       await closing.promise;
-      connections.closeIdle();
+      connections.closeIdleConnections();
     },
   };
 }

@@ -52,7 +52,7 @@ export async function loadPlaces({ file }: PlacesOptions = {}): Promise<PlaceDir
 }
 
 function* listNamedPlaces(known: PlaceCatalog, list: LocodeList | undefined): Iterable<NamedPlace> {
-  yield* known.listNamed();
+  yield* known.listNamedPlaces();
   for (const [code, { name }] of Object.entries(CITY_AIRPORTS)) {
     const country = known.findPlace(code)?.country;
     if (country !== undefined) yield { code, country, name, subdivision: '' };
@@ -131,7 +131,7 @@ class PlaceCatalog {
     return computeDistanceKm(port, airport) <= MAX_CITY_KM ? airport.code : undefined;
   }
 
-  *listNamed(): Iterable<NamedPlace> {
+  *listNamedPlaces(): Iterable<NamedPlace> {
     for (const code of this.codes) {
       const place = this.findNamedPlace(code);
       if (place !== undefined) yield place;

@@ -67,20 +67,23 @@ export class DeletedDocuments {
       countRetry: createRetryCounter(metrics),
       description: 'destroying bytes of deleted documents',
       intervalMs: everyMs,
-      round: (ending) => this.runRound(ending),
+      round: (ending) => this.checkDeletedDocuments(ending),
     });
   }
 
-  private async runRound(ending: AbortSignal): Promise<void> {
+  private async checkDeletedDocuments(ending: AbortSignal): Promise<void> {
     for (const { name, afterMs } of DELETION_CHECKS) {
       const cursor = await JobCursor.openCursor<DeletedDocumentPosition>(this.parts.documentStore, name);
       const until = new Date(this.parts.clock().getTime() - afterMs).toISOString();
-      while (!ending.aborted && (await this.pace.runThenRest(() => this.checkPage(cursor, until, ending), ending)));
+      while (
+        !ending.aborted &&
+        (await this.pace.runWorkThenRest(() => this.checkPageOfDeletedDocuments(cursor, until, ending), ending))
+      );
     }
   }
 
   /** Returns true if another page may follow. */
-  private async checkPage(
+  private async checkPageOfDeletedDocuments(
     cursor: JobCursor<DeletedDocumentPosition>,
     until: Timestamp,
     ending: AbortSignal,

@@ -235,5 +235,5 @@ const digitLetter = (digit: string) => 'abcdefghij'.charAt(Number(digit));
 const pick = (store: ObjectStore): OrphanSweepDependencies['objects'] => ({
   listIdsStoredIn: (period) => store.listIdsStoredIn(period),
   deleteObject: (id) => store.deleteObject(id),
-  removeUnfinished: (before) => store.removeUnfinished(before),
+  removeUnfinishedObjects: (before) => store.removeUnfinishedObjects(before),
 });

@@ -30,7 +30,7 @@ const SWEEP_INTERVAL_MS = 10 * 60_000;
 const OBJECTS_PER_BATCH = 100;
 
 export interface OrphanSweepDependencies {
-  readonly objects: Pick<ObjectStore, 'listIdsStoredIn' | 'deleteObject' | 'removeUnfinished'>;
+  readonly objects: Pick<ObjectStore, 'listIdsStoredIn' | 'deleteObject' | 'removeUnfinishedObjects'>;
   readonly documentStore: DocumentStore;
   /**
    * Returns the ids of the objects that a shipment's documents still need at `now`, according to the shipment's events.
@@ -73,11 +73,11 @@ export class OrphanSweep {
       countRetry: createRetryCounter(metrics),
       description: 'sweeping objects without a reference',
       intervalMs: everyMs,
-      round: (ending) => this.runRound(ending),
+      round: (ending) => this.deleteOrphanObjects(ending),
     });
   }
 
-  private async runRound(ending: AbortSignal): Promise<void> {
+  private async deleteOrphanObjects(ending: AbortSignal): Promise<void> {
     const cursor = await JobCursor.openCursor<SweepCursor>(this.parts.documentStore, 'orphans');
     let hasSwept = false;
     while (!ending.aborted) {
@@ -88,7 +88,8 @@ export class OrphanSweep {
       await cursor.storeCursor({ before: period.before.toISOString() });
       hasSwept = true;
     }
-    if (hasSwept) await this.parts.objects.removeUnfinished(new Date(this.currentTimeMs() - UNFINISHED_PART_AGE_MS));
+    if (hasSwept)
+      await this.parts.objects.removeUnfinishedObjects(new Date(this.currentTimeMs() - UNFINISHED_PART_AGE_MS));
   }
 
   /** Returns the next period whose objects are old enough; undefined if it would be too short. */
@@ -119,7 +120,7 @@ export class OrphanSweep {
   private async deleteOrphans(ids: readonly string[], ending: AbortSignal): Promise<void> {
     for (const [shipmentId, objectIds] of Map.groupBy(ids, getShipmentIdOfObject)) {
       if (ending.aborted) return;
-      await this.pace.runThenRest(() => this.checkObjects(shipmentId, objectIds, ending), ending);
+      await this.pace.runWorkThenRest(() => this.checkObjects(shipmentId, objectIds, ending), ending);
     }
   }
 

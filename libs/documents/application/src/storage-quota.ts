@@ -142,7 +142,7 @@ export class StorageQuota {
   }
 
   /** Deletes the reservation when the read model counts everything up to the position. */
-  async releaseWhenCounted(reserved: Pick<ReservedBytes, 'id'>, position: Position): Promise<void> {
+  async releaseReservationWhenCounted(reserved: Pick<ReservedBytes, 'id'>, position: Position): Promise<void> {
     const isCounted = await this.options.isCounted(position, PROJECTION_TIMEOUT_MS).catch(() => false);
     if (isCounted) await this.releaseReservation(reserved);
   }
@@ -160,7 +160,7 @@ export class StorageQuota {
   }
 
   private async sweepIfDue(): Promise<void> {
-    const now = this.nowMs();
+    const now = this.getCurrentTimeMs();
     if (Math.abs(now - this.sweptAt) < SWEEP_INTERVAL_MS) return;
     this.sweptAt = now;
     const filter = { expires_at: { lte: this.formatTimeAfter(0) } };
@@ -168,12 +168,12 @@ export class StorageQuota {
     await this.reservations.writeMany(expired.map(({ id }) => ({ kind: 'delete', id, guard: filter })));
   }
 
-  private nowMs(): number {
+  private getCurrentTimeMs(): number {
     return this.options.clock().getTime();
   }
 
   private formatTimeAfter(ms: number): string {
-    return new Date(this.nowMs() + ms).toISOString();
+    return new Date(this.getCurrentTimeMs() + ms).toISOString();
   }
 }
 
@@ -208,7 +208,7 @@ export class StorageReservation {
   ): Promise<Written> {
     try {
       const written = await command();
-      void this.quota.releaseWhenCounted(this.reserved, written.position);
+      void this.quota.releaseReservationWhenCounted(this.reserved, written.position);
       return written;
     } catch (error) {
       if (isCertain(error)) await this.releaseReservation();

@@ -163,7 +163,7 @@ const EXAMPLE_RESOURCES = {
 };
 
 /** Example values of fields, by name. */
-const EXAMPLE_VALUES = {
+const EXAMPLE_VALUES_BY_FIELD = {
   file: 'The bytes of bill-of-lading.pdf',
   replaces_document_id: 'doc_sandbox2sandbox2sandbox2aa0',
 };
@@ -180,5 +180,5 @@ export const DOCUMENTS_DOCS: FeatureDocs = {
   refusals: OPERATION_ERRORS,
   resources: RESOURCE_NOUNS,
   samples: EXAMPLE_RESOURCES,
-  values: EXAMPLE_VALUES,
+  values: EXAMPLE_VALUES_BY_FIELD,
 };

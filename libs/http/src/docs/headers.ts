@@ -3,7 +3,7 @@ import { getOperationOptions } from '../operations/operation.ts';
 import { type OperationDeprecation, ACCESS_BY_OPERATION } from '../operations/operations.ts';
 import type { DescribedOperation, JsonSchema, OperationObject } from './described.ts';
 
-const TEXT_SCHEMA = { type: 'string' as const };
+const PLAIN_TEXT_SCHEMA = { type: 'string' as const };
 const INTEGER_SCHEMA = { type: 'integer' as const, minimum: 0 };
 
 /** Headers of responses. A header marked `required` is present in every response that lists it. */
@@ -11,7 +11,7 @@ export const RESPONSE_HEADERS = {
   'Request-Id': {
     description: 'Id of the request, as in the error body.',
     required: true,
-    schema: { ...TEXT_SCHEMA, pattern: '^req_[0-9a-f]{32}$' },
+    schema: { ...PLAIN_TEXT_SCHEMA, pattern: '^req_[0-9a-f]{32}$' },
     example: 'req_5f6a2b8637ac4b5c9d535a0c4f1d2b11',
   },
   'X-RateLimit-Limit': {
@@ -32,13 +32,17 @@ export const RESPONSE_HEADERS = {
   'Consistency-Token': {
     description: 'Position of the write. Send it with a read to get a result at least this recent.',
     required: true,
-    schema: TEXT_SCHEMA,
+    schema: PLAIN_TEXT_SCHEMA,
     example: 'Hc1m0v3nX2mWb0yqkq3o2J5r8nJxq6sW0dE',
   },
-  Location: { description: 'URL of the created resource.', required: true, schema: { ...TEXT_SCHEMA, format: 'uri' } },
+  Location: {
+    description: 'URL of the created resource.',
+    required: true,
+    schema: { ...PLAIN_TEXT_SCHEMA, format: 'uri' },
+  },
   ETag: {
     description: 'Version of the resource; for a milestone or an exception, the version of its shipment.',
-    schema: TEXT_SCHEMA,
+    schema: PLAIN_TEXT_SCHEMA,
     example: '"7"',
   },
   'Read-Model-Age': {
@@ -49,21 +53,24 @@ export const RESPONSE_HEADERS = {
   },
   'Idempotency-Replayed': {
     description: '`true` if this is the stored response to an earlier request with the same Idempotency-Key.',
-    schema: { ...TEXT_SCHEMA, enum: ['true'] },
+    schema: { ...PLAIN_TEXT_SCHEMA, enum: ['true'] },
   },
   'Retry-After': {
     description: 'Seconds to wait before sending the request again.',
     schema: { type: 'integer' as const, minimum: 1 },
     example: 5,
   },
-  'WWW-Authenticate': { description: 'Accepted authentication scheme.', schema: { ...TEXT_SCHEMA, enum: ['Bearer'] } },
+  'WWW-Authenticate': {
+    description: 'Accepted authentication scheme.',
+    schema: { ...PLAIN_TEXT_SCHEMA, enum: ['Bearer'] },
+  },
   Deprecation: {
     description: 'Time from which the operation is deprecated: `@` and seconds since the Unix epoch (RFC 9745).',
-    schema: { ...TEXT_SCHEMA, pattern: '^@[0-9]+$' },
+    schema: { ...PLAIN_TEXT_SCHEMA, pattern: '^@[0-9]+$' },
     example: '@1795426260',
   },
-  Sunset: { description: 'Time from which the operation may be unavailable (RFC 8594).', schema: TEXT_SCHEMA },
-  Link: { description: 'Documentation of the replacement, with `rel="deprecation"`.', schema: TEXT_SCHEMA },
+  Sunset: { description: 'Time from which the operation may be unavailable (RFC 8594).', schema: PLAIN_TEXT_SCHEMA },
+  Link: { description: 'Documentation of the replacement, with `rel="deprecation"`.', schema: PLAIN_TEXT_SCHEMA },
 } as const;
 type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 

@@ -99,7 +99,7 @@ export class IdempotencyClaims {
    * {@link storeResponse}, {@link releaseClaim} or {@link deleteClaim}.
    * @throws Unavailable; the command was not begun
    */
-  async takeClaim(request: ClaimedRequest): Promise<TakeResult> {
+  async takeIdempotencyClaim(request: ClaimedRequest): Promise<TakeResult> {
     const fresh = this.createClaim(request);
     // Add the attempt before storing the claim, so that other requests see the claim as in progress.
     this.attemptsInProgress.add(fresh.attempt);
@@ -307,11 +307,15 @@ export function createClaimSweeper(
     countRetry: createRetryCounter(metrics),
     description: 'deleting old idempotency keys',
     intervalMs: SWEEP_INTERVAL_MS,
-    round: (ending) => deleteExpired(claims, clock().toISOString(), ending),
+    round: (ending) => deleteExpiredClaims(claims, clock().toISOString(), ending),
   });
 }
 
-async function deleteExpired(claims: Collection<IdempotencyClaim>, now: string, ending: AbortSignal): Promise<void> {
+async function deleteExpiredClaims(
+  claims: Collection<IdempotencyClaim>,
+  now: string,
+  ending: AbortSignal,
+): Promise<void> {
   while (!ending.aborted) {
     const began = performance.now();
     const filter = { expires_at: { lte: now } };

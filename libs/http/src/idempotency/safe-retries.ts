@@ -91,7 +91,7 @@ async function beginIdempotentRequest(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
-  const taking = await parts.claims.takeClaim(readClaimedRequest(parts, request));
+  const taking = await parts.claims.takeIdempotencyClaim(readClaimedRequest(parts, request));
   switch (taking.kind) {
     case 'taken': {
       const { command_id, at } = taking.claim;

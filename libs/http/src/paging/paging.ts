@@ -79,7 +79,7 @@ export class Cursors {
 
   /** @throws RequestError `invalid_cursor` */
   readCursor(cursor: string, listing: CursorScope): SortValues {
-    const text = this.sealer.openToken(cursor, { purpose: 'cursor', binding: createListCursorBinding(listing) });
+    const text = this.sealer.openSealedToken(cursor, { purpose: 'cursor', binding: createListCursorBinding(listing) });
     if (text !== undefined) return JSON.parse(text) as SortValues;
     throw createInvalidRequestError([
       {

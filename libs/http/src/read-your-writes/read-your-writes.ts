@@ -86,7 +86,7 @@ export class ReadYourWrites<Model extends string = string> {
    * @param token of the first response
    */
   async acknowledgeRepeatedWrite(reply: FastifyReply, token: string): Promise<void> {
-    await this.acknowledgeWrite(reply, parsePosition(this.sealer.openToken(token, CONSISTENCY_TOKEN_SEAL)));
+    await this.acknowledgeWrite(reply, parsePosition(this.sealer.openSealedToken(token, CONSISTENCY_TOKEN_SEAL)));
   }
 
   /** Returns the last known write of the request's key or session; undefined without credentials. */
@@ -179,7 +179,7 @@ export class ReadYourWrites<Model extends string = string> {
     // Accept several tokens: a client with parallel writes cannot tell which token is the latest.
     const opened = String(header)
       .split(',')
-      .map((token) => this.sealer.openToken(token.trim(), CONSISTENCY_TOKEN_SEAL));
+      .map((token) => this.sealer.openSealedToken(token.trim(), CONSISTENCY_TOKEN_SEAL));
     return {
       last: opened.map(parsePosition).reduce(chooseLaterPosition, undefined),
       hasForeign: opened.includes(undefined),

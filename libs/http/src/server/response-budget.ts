@@ -102,7 +102,7 @@ export class ResponseBudget {
   /** @throws Busy if the wait takes too long, or too many requests wait */
   async waitForResponseBudget(request: FastifyRequest): Promise<void> {
     const list = [findWorkspaceId(request), request.routeOptions.url].join(' ');
-    if (this.beginPage(request, list)) return;
+    if (this.reservePageBytes(request, list)) return;
     if (this.waiting.length >= MAX_WAITING_PAGES) throw new Busy('gateway', 'too many list pages wait to be read');
     await new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
@@ -128,13 +128,13 @@ export class ResponseBudget {
     const listsWithoutRoom = new Set<string>();
     for (const page of this.waiting) {
       if (listsWithoutRoom.has(page.list)) continue;
-      if (this.beginPage(page.request, page.list)) page.begin();
+      if (this.reservePageBytes(page.request, page.list)) page.begin();
       else listsWithoutRoom.add(page.list);
     }
   }
 
   /** Reserves the bytes of a page. Returns false, and reserves nothing, if there is no room. */
-  private beginPage(request: FastifyRequest, list: string): boolean {
+  private reservePageBytes(request: FastifyRequest, list: string): boolean {
     const workspace = findWorkspaceId(request);
     const bytes = this.estimatePageBytes(list);
     const own = this.bytesOfWorkspaces.get(workspace) ?? 0;
@@ -160,17 +160,17 @@ export class ResponseBudget {
   private reserveBytes(request: string, answer: ReservedBytes): void {
     this.releaseBytes(request);
     this.reservations.set(request, answer);
-    this.addBytes(answer.workspace, answer.bytes);
+    this.addResponseBytes(answer.workspace, answer.bytes);
   }
 
   private releaseBytes(request: string): ReservedBytes | undefined {
     const answer = this.reservations.get(request);
     this.reservations.delete(request);
-    if (answer !== undefined) this.addBytes(answer.workspace, -answer.bytes);
+    if (answer !== undefined) this.addResponseBytes(answer.workspace, -answer.bytes);
     return answer;
   }
 
-  private addBytes(workspace: string | undefined, bytes: number): void {
+  private addResponseBytes(workspace: string | undefined, bytes: number): void {
     this.bytes += bytes;
     const own = (this.bytesOfWorkspaces.get(workspace) ?? 0) + bytes;
     if (own === 0) this.bytesOfWorkspaces.delete(workspace);

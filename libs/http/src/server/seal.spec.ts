@@ -6,14 +6,14 @@ const sealer = new TokenSealer(Buffer.alloc(32, 1));
 
 describe('TokenSealer', () => {
   it('opens its own tokens', () => {
-    expect(sealer.openToken(sealer.sealText('2026 é', SEAL), SEAL)).toBe('2026 é');
+    expect(sealer.openSealedToken(sealer.sealText('2026 é', SEAL), SEAL)).toBe('2026 é');
   });
 
   it('refuses a token with another purpose, binding or secret', () => {
     const token = sealer.sealText('text', SEAL);
-    expect(sealer.openToken(token, { ...SEAL, purpose: 'consistency-token' })).toBeUndefined();
-    expect(sealer.openToken(token, { ...SEAL, binding: 'milestones' })).toBeUndefined();
-    expect(new TokenSealer(Buffer.alloc(32, 2)).openToken(token, SEAL)).toBeUndefined();
+    expect(sealer.openSealedToken(token, { ...SEAL, purpose: 'consistency-token' })).toBeUndefined();
+    expect(sealer.openSealedToken(token, { ...SEAL, binding: 'milestones' })).toBeUndefined();
+    expect(new TokenSealer(Buffer.alloc(32, 2)).openSealedToken(token, SEAL)).toBeUndefined();
   });
 
   it('refuses a token that differs in a single character, or in length', () => {
@@ -21,15 +21,15 @@ describe('TokenSealer', () => {
     for (let place = 0; place < token.length; place++) {
       for (const other of ['A', 'B', 'Q', '_', '=', '+', ' ']) {
         const changed = token.slice(0, place) + other + token.slice(place + 1);
-        if (changed !== token) expect(sealer.openToken(changed, SEAL)).toBeUndefined();
+        if (changed !== token) expect(sealer.openSealedToken(changed, SEAL)).toBeUndefined();
       }
     }
     for (const changed of [token.slice(1), token.slice(0, -1), `${token}A`, `${token}=`, ` ${token}`, '']) {
-      expect(sealer.openToken(changed, SEAL)).toBeUndefined();
+      expect(sealer.openSealedToken(changed, SEAL)).toBeUndefined();
     }
   });
 
   it('refuses a text longer than any token without decoding it', () => {
-    expect(sealer.openToken(sealer.sealText('x'.repeat(5_000), SEAL), SEAL)).toBeUndefined();
+    expect(sealer.openSealedToken(sealer.sealText('x'.repeat(5_000), SEAL), SEAL)).toBeUndefined();
   });
 });

@@ -26,7 +26,7 @@ export class TokenSealer {
   }
 
   /** Returns the text of a token; undefined unless `sealText` created exactly this token with the same seal. */
-  openToken(token: string, seal: SealBinding): string | undefined {
+  openSealedToken(token: string, seal: SealBinding): string | undefined {
     if (token.length > MAX_TOKEN_CHARS) return undefined;
     const bytes = Buffer.from(token, 'base64url');
     // Base64 decoding ignores other characters and spare bits, which would allow several spellings of one token.

@@ -93,14 +93,16 @@ class FormReader {
     this.failure.promise.catch(() => undefined);
     observeFormPartHeaders(parser, (headers) => (this.partHeaders = headers));
     parser.on('field', (...[name, value, , isCut, encoding]) =>
-      this.rejectOnThrow(() => this.handleField(unescapeFormPartName(name), decodeFormField(value, encoding), isCut)),
+      this.rejectFormOnThrow(() =>
+        this.handleField(unescapeFormPartName(name), decodeFormField(value, encoding), isCut),
+      ),
     );
     parser.on('file', (...[name, bytes, fileName, encoding, mediaType]) => {
       const { partHeaders } = this;
       // Add an error listener: an unread file has none, and an unhandled error ends the process.
       bytes.on('error', () => undefined);
       this.file ??= bytes;
-      this.rejectOnThrow(() =>
+      this.rejectFormOnThrow(() =>
         this.handleFormPart({
           name: unescapeFormPartName(name),
           fileName: parseExtendedFileName(partHeaders) ?? unescapeFormPartName(fileName),
@@ -123,8 +125,8 @@ class FormReader {
     try {
       const finished = once(this.parser, 'finish');
       finished.catch(() => undefined);
-      await this.rejectOnFailure(this.feedParser(body));
-      await this.rejectOnFailure(rejectAfterTimeout(finished, this.options.time.idleMs));
+      await this.rejectFormOnFailure(this.feedParser(body));
+      await this.rejectFormOnFailure(rejectAfterTimeout(finished, this.options.time.idleMs));
       await this.taking;
       return Object.fromEntries([...this.parts].sort(([a], [b]) => (a < b ? -1 : 1)));
     } catch (error) {
@@ -136,21 +138,21 @@ class FormReader {
 
   private async feedParser(body: AsyncIterable<Buffer>): Promise<void> {
     for await (const piece of body) {
-      if (!this.parser.write(piece)) await this.rejectOnFailure(once(this.parser, 'drain'));
+      if (!this.parser.write(piece)) await this.rejectFormOnFailure(once(this.parser, 'drain'));
     }
     this.parser.end();
   }
 
-  private rejectOnFailure<T>(step: Promise<T>): Promise<T> {
+  private rejectFormOnFailure<T>(step: Promise<T>): Promise<T> {
     return Promise.race([step, this.failure.promise]);
   }
 
   private handleField(name: string | undefined, value: string, isCut: boolean): void {
-    if (isCut) this.refusePart(name, 'too_long', 'Is too long.');
+    if (isCut) this.refuseFormPart(name, 'too_long', 'Is too long.');
     else this.keepFormField(name, value);
   }
 
-  private rejectOnThrow(handle: () => void): void {
+  private rejectFormOnThrow(handle: () => void): void {
     try {
       handle();
     } catch (error) {
@@ -174,11 +176,11 @@ class FormReader {
   }
 
   private keepFormField(name = '', value: string): void {
-    if (this.parts.has(name)) this.refusePart(name, 'invalid_value', 'Must be given only once.');
+    if (this.parts.has(name)) this.refuseFormPart(name, 'invalid_value', 'Must be given only once.');
     else this.parts.set(name, value);
   }
 
-  private refusePart(name = '', code: 'too_long' | 'invalid_value', message: string): void {
+  private refuseFormPart(name = '', code: 'too_long' | 'invalid_value', message: string): void {
     this.failure.reject(createInvalidRequestError([{ param: name.slice(0, MAX_QUOTED_NAME_CHARS), code, message }]));
   }
 }

@@ -30,17 +30,17 @@ export class UnfinishedBodies {
   constructor(private readonly maxBytes = MAX_UNFINISHED_BYTES) {}
 
   /** Adds received bytes of this body. If a limit is exceeded, refuses this body or another one. */
-  addBytes(body: UnfinishedBody, bytes: number): void {
+  addReceivedBytes(body: UnfinishedBody, bytes: number): void {
     this.bodies.add(body);
     body.bytes += bytes;
-    this.countBytes(body.owner, bytes);
+    this.countBytesOfOwner(body.owner, bytes);
     if ((this.bytesByOwner.get(body.owner) ?? 0) > this.maxBytes * MAX_OWNER_SHARE) this.refuseBody(body);
     while (this.total > this.maxBytes) this.refuseBody(this.findBodyToRefuse());
   }
 
   /** Removes a body that is complete, refused or aborted. */
   removeBody(body: UnfinishedBody): void {
-    if (this.bodies.delete(body)) this.countBytes(body.owner, -body.bytes);
+    if (this.bodies.delete(body)) this.countBytesOfOwner(body.owner, -body.bytes);
   }
 
   private refuseBody(body: UnfinishedBody): void {
@@ -53,7 +53,7 @@ export class UnfinishedBodies {
     return [...this.bodies].findLast((body) => body.owner === owner) as UnfinishedBody;
   }
 
-  private countBytes(owner: string, bytes: number): void {
+  private countBytesOfOwner(owner: string, bytes: number): void {
     this.total += bytes;
     const left = (this.bytesByOwner.get(owner) ?? 0) + bytes;
     if (left === 0) this.bytesByOwner.delete(owner);
@@ -74,7 +74,7 @@ function getOwnerOfBodyBytes({ principal, ip }: FastifyRequest): string {
  */
 export function countUnfinishedBodyBytes(request: FastifyRequest, bytes: number, refuse: () => void): () => void {
   const body: UnfinishedBody = { owner: getOwnerOfBodyBytes(request), bytes: 0, refuse };
-  unfinishedBodies.addBytes(body, bytes);
+  unfinishedBodies.addReceivedBytes(body, bytes);
   return () => unfinishedBodies.removeBody(body);
 }
 
@@ -114,7 +114,7 @@ export function readWholeBody(
     // Copy the piece, because the original keeps a buffer of 64 KiB in memory.
     pieces.push(piece.length < piece.buffer.byteLength ? Buffer.from(piece) : piece);
     if (body.bytes + piece.length > limit) end(tooLarge());
-    else unfinishedBodies.addBytes(body, piece.length);
+    else unfinishedBodies.addReceivedBytes(body, piece.length);
   };
   const complete = () => end(null);
   payload.on('data', add).on('end', complete).on('error', end);

@@ -53,7 +53,7 @@ describe('the last admin', () => {
     await identity.users.deactivateUser(await world.command(), gone.id);
     expect((await captureRefusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
     const at = new Date(world.time.now).toISOString();
-    await identity.links.useLink({ id: 'joins', at }, invited.link.token, { name: 'Jo', password: PASSWORD });
+    await identity.links.useOneTimeLink({ id: 'joins', at }, invited.link.token, { name: 'Jo', password: PASSWORD });
     expect((await identity.users.deactivateUser(await world.command(), id)).after.status).toBe('deactivated');
     expect((await captureRefusal(demote(identity, await world.command(), invited.after.id))).code).toBe('last_admin');
     await identity.users.reactivateUser(await world.command(), gone.id);
@@ -91,7 +91,9 @@ describe('the last admin', () => {
       const admins = [await admin(workspace), await admin(workspace), await admin(workspace), await admin(workspace)];
       const replicas = await Promise.all(
         [1, 2, 3].map((each) =>
-          world.openIdentityReplica({ documentStore: createSteppingStore(world.documentStore, createRandomDelays(seed * 10 + each)) }),
+          world.openIdentityReplica({
+            documentStore: createSteppingStore(world.documentStore, createRandomDelays(seed * 10 + each)),
+          }),
         ),
       );
       const changes = admins.flatMap(({ id }, index) => [
@@ -185,7 +187,10 @@ describe('the first admin', () => {
   const use = { name: 'Jo', email: 'jo@example.com', password: PASSWORD };
 
   it('is the user of the one-time link, which every replica shows alike', async () => {
-    const links = await Promise.all([identity.firstAdmin.getLink(), (await world.openIdentityReplica()).firstAdmin.getLink()]);
+    const links = await Promise.all([
+      identity.firstAdmin.getLink(),
+      (await world.openIdentityReplica()).firstAdmin.getLink(),
+    ]);
     world.time.now += 86_400_000;
     const later = await (await world.openIdentityReplica()).firstAdmin.getLink();
     expect(links).toEqual([later, later]);
@@ -199,14 +204,14 @@ describe('the first admin', () => {
     });
     for (const missing of ['name', 'email'] as const) {
       const { [missing]: _without, ...rest } = use;
-      const error = await captureRefusal(identity.links.useLink({ id: 'x', at: at() }, token, rest));
+      const error = await captureRefusal(identity.links.useOneTimeLink({ id: 'x', at: at() }, token, rest));
       expect(error.details).toMatchObject([{ param: missing, code: 'required' }]);
     }
-    const { after } = await identity.links.useLink({ id: 'first', at: at() }, token, use);
+    const { after } = await identity.links.useOneTimeLink({ id: 'first', at: at() }, token, use);
     expect(after).toMatchObject({ name: 'Jo', email: 'jo@example.com', role: 'admin', status: 'active' });
-    expect(await identity.links.useLink({ id: 'first', at: at() }, token, use)).toEqual({ before: null, after });
+    expect(await identity.links.useOneTimeLink({ id: 'first', at: at() }, token, use)).toEqual({ before: null, after });
     expect((await captureRefusal(identity.links.getLinkDetails(token))).code).toBe('not_found');
-    expect((await captureRefusal(identity.links.useLink({ id: 'second', at: at() }, token, use))).code).toBe(
+    expect((await captureRefusal(identity.links.useOneTimeLink({ id: 'second', at: at() }, token, use))).code).toBe(
       'not_found',
     );
     expect(await identity.firstAdmin.getLink()).toBeUndefined();
@@ -227,7 +232,7 @@ describe('the first admin', () => {
     const link = await identity.firstAdmin.getLink();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, async (_each, index) =>
-        (replicas[index % 2] ?? identity).links.useLink({ id: `use ${index}`, at: at() }, link?.token ?? '', {
+        (replicas[index % 2] ?? identity).links.useOneTimeLink({ id: `use ${index}`, at: at() }, link?.token ?? '', {
           ...use,
           email: `jo${index}@example.com`,
         }),

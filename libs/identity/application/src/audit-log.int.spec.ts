@@ -155,9 +155,9 @@ describe('the audit log', () => {
     for (let entry = 0; entry < 3; entry += 1) await done({ at: new Date(START).toISOString() });
     await done({ at: new Date(START + 1).toISOString(), type: 'user.invited' });
     const { signal } = new AbortController();
-    await log.deleteExpired(new Date(START + 400 * DAY_MS), signal, UNPACED);
+    await log.deleteExpiredEntries(new Date(START + 400 * DAY_MS), signal, UNPACED);
     expect(await list()).toHaveLength(4);
-    await log.deleteExpired(new Date(START + 400 * DAY_MS + 1), signal, UNPACED);
+    await log.deleteExpiredEntries(new Date(START + 400 * DAY_MS + 1), signal, UNPACED);
     expect(await list()).toEqual([expect.objectContaining({ type: 'user.invited' })]);
   });
 });

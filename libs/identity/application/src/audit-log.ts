@@ -166,9 +166,9 @@ export class AuditLog {
    * Deletes entries after the retention period. @param ending stops the deletion early; the next run continues
    * @param pace runs the deletion of each page
    */
-  async deleteExpired(now: Date, ending: AbortSignal, pace: DutyCycle): Promise<void> {
+  async deleteExpiredEntries(now: Date, ending: AbortSignal, pace: DutyCycle): Promise<void> {
     const before = new Date(now.getTime() - RETENTION_MS).toISOString();
-    while (!ending.aborted && (await pace.runThenRest(() => this.#deletePageBefore(before), ending)));
+    while (!ending.aborted && (await pace.runWorkThenRest(() => this.#deletePageBefore(before), ending)));
   }
 
   /** Returns true if another page may follow. */
@@ -230,7 +230,7 @@ export function createIdentitySweeper(parts: IdentitySweeperDependencies): Leade
     intervalMs: everyMs,
     async round(ending) {
       await identity.sessions.deleteEndedSessions(clock(), ending, pace);
-      await identity.auditLog.deleteExpired(clock(), ending, pace);
+      await identity.auditLog.deleteExpiredEntries(clock(), ending, pace);
     },
   });
 }

@@ -134,7 +134,9 @@ export class KeyAuthentication {
     const now = this.options.clock();
     if (last_used_at !== null && now.getTime() - Date.parse(last_used_at) < LAST_USE_RECORD_INTERVAL_MS) return;
     const filter = { id, last_used_at, revoked_at: null };
-    this.#writes.addWrite(this.options.keys.claim({ filter }, { last_used_at: now.toISOString() }), { key_id: id });
+    this.#writes.addBackgroundWrite(this.options.keys.claim({ filter }, { last_used_at: now.toISOString() }), {
+      key_id: id,
+    });
   }
 }
 
@@ -213,9 +215,10 @@ export class SessionAuthentication {
   #recordUse(session: SessionDocument, user: UserDocument, now: Timestamp): void {
     const isDue = (seen: Timestamp | null) =>
       seen === null || Date.parse(now) - Date.parse(seen) >= LAST_USE_RECORD_INTERVAL_MS;
-    const write = (writing: Promise<unknown>) => this.#writes.addWrite(writing, { session_id: session.id });
+    const write = (writing: Promise<unknown>) => this.#writes.addBackgroundWrite(writing, { session_id: session.id });
     // Complete the work of an earlier version, which may have ended before storing the new epoch on the session.
-    if (session.epoch !== user.sessions_epoch) write(this.options.sessions.moveToEpoch(session, user.sessions_epoch));
+    if (session.epoch !== user.sessions_epoch)
+      write(this.options.sessions.moveSessionToEpoch(session, user.sessions_epoch));
     if (isDue(session.last_seen_at)) write(this.options.sessions.storeUseTime(session, now));
     if (!isDue(user.last_seen_at)) return;
     const { id, last_seen_at } = user;
@@ -232,7 +235,7 @@ export class BackgroundWrites {
     private readonly failure: string,
   ) {}
 
-  addWrite(writing: Promise<unknown>, about: object): void {
+  addBackgroundWrite(writing: Promise<unknown>, about: object): void {
     const write = writing
       .then(
         () => undefined,

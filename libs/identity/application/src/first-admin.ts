@@ -137,7 +137,7 @@ export class FirstAdmin {
   }
 
   /** @throws DomainError `not_found`, `validation_failed`, `user_exists`; Busy */
-  async useLink(
+  async useFirstAdminLink(
     command: LinkCommand,
     link_hash: string,
     { name, email, password }: LinkUse,

@@ -41,7 +41,7 @@ describe('identity', () => {
     return identity;
   }
   async function workspaceId(identity: Identity, name = 'default'): Promise<string> {
-    return (await identity.workspaces.findByName(name))?.id ?? '';
+    return (await identity.workspaces.findWorkspaceByName(name))?.id ?? '';
   }
   async function newKey(identity: Identity, role: Role = 'operator') {
     const workspace_id = await workspaceId(identity);
@@ -94,8 +94,8 @@ describe('identity', () => {
         'default',
         'Acme Logistics',
       ]);
-      expect(await identity.workspaces.findByName('acme logistics')).toEqual(acme);
-      expect(await identity.workspaces.findByName('acme')).toBeUndefined();
+      expect(await identity.workspaces.findWorkspaceByName('acme logistics')).toEqual(acme);
+      expect(await identity.workspaces.findWorkspaceByName('acme')).toBeUndefined();
     });
 
     it('have unique names', async () => {

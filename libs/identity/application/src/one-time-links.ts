@@ -42,10 +42,10 @@ export class OneTimeLinks {
    * Sets the password and activates the user, who signs in afterwards. A refused request leaves the link valid.
    * @throws DomainError `not_found`, `validation_failed`, for the first admin `user_exists`; Busy
    */
-  async useLink(command: LinkCommand, token: string, use: LinkUse): Promise<ChangeResult<User>> {
+  async useOneTimeLink(command: LinkCommand, token: string, use: LinkUse): Promise<ChangeResult<User>> {
     const link_hash = hashLinkToken(token);
     const user = await this.#findUserOfLink(link_hash);
-    if (!user) return this.firstAdmin.useLink(command, link_hash, use);
+    if (!user) return this.firstAdmin.useFirstAdminLink(command, link_hash, use);
     requireUsableLink(user, command);
     const set = await this.#readLinkUse(user, command, use);
     const actor: Actor = { type: 'user', id: user.id };

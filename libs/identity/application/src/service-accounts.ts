@@ -87,7 +87,7 @@ export class ServiceAccounts {
     { name, role }: { readonly name?: string; readonly role?: Role },
   ): Promise<ChangeResult<ServiceAccount>> {
     const fields = { ...(name !== undefined && { name: normalizeName(name) }), ...(role !== undefined && { role }) };
-    return this.writeChange(command, id, fields);
+    return this.writeAccountChange(command, id, fields);
   }
 
   /**
@@ -95,15 +95,15 @@ export class ServiceAccounts {
    * @throws DomainError `not_found`, `precondition_failed`
    */
   async deactivateAccount(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {
-    return this.writeChange(command, id, { status: 'deactivated' });
+    return this.writeAccountChange(command, id, { status: 'deactivated' });
   }
 
   /** @throws DomainError `not_found`, `precondition_failed` */
   async reactivateAccount(command: IdentityCommand, id: string): Promise<ChangeResult<ServiceAccount>> {
-    return this.writeChange(command, id, { status: 'active' });
+    return this.writeAccountChange(command, id, { status: 'active' });
   }
 
-  private async writeChange(
+  private async writeAccountChange(
     command: IdentityCommand,
     id: string,
     fields: Partial<Pick<ServiceAccount, 'name' | 'role' | 'status'>>,

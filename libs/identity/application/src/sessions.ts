@@ -153,7 +153,7 @@ export class Sessions {
   }
 
   /** Stores that a session is valid in a new epoch of its user. */
-  async moveToEpoch(kept: SessionDocument, epoch: number): Promise<void> {
+  async moveSessionToEpoch(kept: SessionDocument, epoch: number): Promise<void> {
     await this.documents.claim(createFilterForUnchangedSession(kept), { epoch });
   }
 
@@ -162,7 +162,7 @@ export class Sessions {
    * @param pace runs the deletion of each page
    */
   async deleteEndedSessions(now: Date, ending: AbortSignal, pace: DutyCycle): Promise<void> {
-    while (!ending.aborted && (await pace.runThenRest(() => this.#deleteEndedPage(now), ending)));
+    while (!ending.aborted && (await pace.runWorkThenRest(() => this.#deleteEndedPage(now), ending)));
   }
 
   /** Returns true if another page may follow. */

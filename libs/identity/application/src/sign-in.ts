@@ -28,7 +28,7 @@ export interface SignInRequest extends SignInOrigin {
 }
 
 interface SignInDependencies {
-  readonly workspaces: Pick<Workspaces, 'findByName'>;
+  readonly workspaces: Pick<Workspaces, 'findWorkspaceByName'>;
   readonly users: Pick<Users, 'findByEmail'>;
   readonly userPasswords: Pick<UserPasswords, 'rehashPassword'>;
   readonly passwords: Passwords;
@@ -76,7 +76,8 @@ export class SignIn {
       const found = await this.#findUserWithPassword({ password, place }, candidates, hashes);
       // In the background, because the response must take the same time for an unknown e-mail address.
       if (!found)
-        for (const each of candidates) this.#refusals.addWrite(this.#recordRefusal(command, each, request), {});
+        for (const each of candidates)
+          this.#refusals.addBackgroundWrite(this.#recordRefusal(command, each, request), {});
       return found;
     });
     if (!user) throw new DomainError('invalid_credentials', 'No active user has this e-mail address and password.');
@@ -126,7 +127,7 @@ export class SignIn {
 
   async #findCandidates(email: string, workspace: string | undefined): Promise<readonly UserDocument[]> {
     if (workspace === undefined) return (await this.parts.users.findByEmail(email)).slice(0, MAX_USERS_TRIED);
-    const named = await this.parts.workspaces.findByName(workspace);
+    const named = await this.parts.workspaces.findWorkspaceByName(workspace);
     return this.parts.users.findByEmail(email, named?.id ?? workspace);
   }
 

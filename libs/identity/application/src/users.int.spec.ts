@@ -27,7 +27,10 @@ describe('users', () => {
   }
   const stored = async (email: string) => (await identity.users.findByEmail(email))[0];
   const use = (token: string, password = PASSWORD, by: Pick<IdentityCommand, 'id'> = { id: `use ${Math.random()}` }) =>
-    identity.links.useLink({ ...by, at: new Date(world.time.now).toISOString() }, token, { name: 'Jo', password });
+    identity.links.useOneTimeLink({ ...by, at: new Date(world.time.now).toISOString() }, token, {
+      name: 'Jo',
+      password,
+    });
 
   describe('are invited', () => {
     it('and become active with the link, which can be used once', async () => {
@@ -124,7 +127,10 @@ describe('users', () => {
           const at = new Date(world.time.now).toISOString();
           const by = { id: `use ${index}`, at };
           const password = `${PASSWORD} ${index}`;
-          return (replicas[index % 2] ?? identity).links.useLink(by, link.token, { name: `Jo ${index}`, password });
+          return (replicas[index % 2] ?? identity).links.useOneTimeLink(by, link.token, {
+            name: `Jo ${index}`,
+            password,
+          });
         }),
       );
       const winners = outcomes.flatMap((each, index) => (each.status === 'fulfilled' ? [index] : []));
@@ -162,7 +168,7 @@ describe('users', () => {
         expect((await captureRefusal(use(link.token, password))).details[0]).toMatchObject({ param: 'password' });
       }
       const at = new Date(world.time.now).toISOString();
-      const nameless = identity.links.useLink({ id: 'nameless', at }, link.token, { password: PASSWORD });
+      const nameless = identity.links.useOneTimeLink({ id: 'nameless', at }, link.token, { password: PASSWORD });
       expect((await captureRefusal(nameless)).details).toMatchObject([{ param: 'name', code: 'required' }]);
       expect(world.work.hashes).toBe(0);
       expect((await use(link.token)).after.status).toBe('active');
@@ -198,7 +204,7 @@ describe('users', () => {
       const reset = await stored('jo@example.com');
       expect(reset?.sessions_epoch).toBeGreaterThan(before?.sessions_epoch ?? Infinity);
       const at = new Date(world.time.now).toISOString();
-      await identity.links.useLink({ id: 'reset', at }, link.token, { password: OTHER });
+      await identity.links.useOneTimeLink({ id: 'reset', at }, link.token, { password: OTHER });
       const after = await stored('jo@example.com');
       expect(after?.name).toBe('Johanna');
       expect(after?.sessions_epoch).toBeGreaterThan(reset?.sessions_epoch ?? Infinity);
@@ -211,7 +217,7 @@ describe('users', () => {
       const { link } = await identity.users.resetPassword(await command(), user.id);
       const before = await stored('jo@example.com');
       const at = new Date(world.time.now).toISOString();
-      const used = await identity.links.useLink({ id: 'reset', at }, link.token, { password: OTHER });
+      const used = await identity.links.useOneTimeLink({ id: 'reset', at }, link.token, { password: OTHER });
       expect(used.after).toMatchObject({ id: user.id, name: null, status: 'active' });
       expect((await stored('jo@example.com'))?.password_hash).not.toBe(before?.password_hash);
     });

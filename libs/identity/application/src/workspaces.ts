@@ -69,7 +69,7 @@ export class Workspaces {
   }
 
   /** Returns the workspace with a name, regardless of case. */
-  async findByName(name: string): Promise<Workspace | undefined> {
+  async findWorkspaceByName(name: string): Promise<Workspace | undefined> {
     const [found] = await this.documents.find({
       filter: { name_key: normalizeNameForComparison(name.trim()) },
       limit: 1,

@@ -29,7 +29,7 @@ export async function openIdentityReplicas() {
   const at = () => new Date(time.now).toISOString();
   const workspace = async (name: string) => {
     const [identity = await openIdentityReplica()] = opened;
-    return (await identity.workspaces.findByName(name)) ?? (await identity.workspaces.createWorkspace(name));
+    return (await identity.workspaces.findWorkspaceByName(name)) ?? (await identity.workspaces.createWorkspace(name));
   };
 
   async function openIdentityReplica({

@@ -71,7 +71,7 @@ const EXAMPLE_RESOURCES = {
 };
 
 /** Example values of fields, by name. */
-const EXAMPLE_VALUES = {
+const EXAMPLE_VALUES_BY_FIELD = {
   address: '203.0.113.7',
   current_password: 'correct horse battery',
   email: 'jo@example.com',
@@ -100,5 +100,5 @@ export const IDENTITY_DOCS: FeatureDocs = {
   resources: RESOURCE_NOUNS,
   pathParameters: PATH_PARAMETERS,
   samples: EXAMPLE_RESOURCES,
-  values: EXAMPLE_VALUES,
+  values: EXAMPLE_VALUES_BY_FIELD,
 };

@@ -127,7 +127,7 @@ export class InvitationsController {
     const { name, password, email } = value;
     const use = { name: name ?? undefined, password, email: email ?? undefined };
     const warnings = accept(await this.findMissingFields(token, value));
-    const used = await this.identity.links.useLink(identified, token, use);
+    const used = await this.identity.links.useOneTimeLink(identified, token, use);
     return this.responder.respondToChange(reply, warnings, used);
   }
 

@@ -125,7 +125,9 @@ export class KnownSignInOrigins {
 
   private getDeviceKey(request: Pick<FastifyRequest, 'headers'>, email: string): string | undefined {
     const [id, expires = ''] =
-      this.sealer.openToken(this.cookie.readCookie(request) ?? '', createDeviceCookieBinding(email))?.split(' ') ?? [];
+      this.sealer
+        .openSealedToken(this.cookie.readCookie(request) ?? '', createDeviceCookieBinding(email))
+        ?.split(' ') ?? [];
     return this.clock().toISOString() < expires ? id : undefined;
   }
 }

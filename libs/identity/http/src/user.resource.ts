@@ -36,14 +36,15 @@ const checkIsString: FieldCheck = (value, param) =>
 const checkEmail = createIdentityFieldCheck((email) => describeEmailFault(email.trim()), checkIsString);
 const checkName = createIdentityFieldCheck(describeNameFault, checkText);
 const checkNewPassword = createIdentityFieldCheck(describePasswordFault, checkPassword);
-const TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_CHARS, minLength: 1 };
+const IDENTITY_TEXT_SCHEMA: ApiPropertyOptions = { type: String, maxLength: DEFAULT_MAX_CHARS, minLength: 1 };
 
 /** The name of a user, service account or key. */
-export const NameField = (options: FieldOptions): PropertyDecorator => CheckedField(checkName, options, TEXT_SCHEMA);
+export const NameField = (options: FieldOptions): PropertyDecorator =>
+  CheckedField(checkName, options, IDENTITY_TEXT_SCHEMA);
 
 /** A password that a user sets. */
 export const NewPasswordField = (options: FieldOptions): PropertyDecorator =>
-  CheckedField(checkNewPassword, options, TEXT_SCHEMA);
+  CheckedField(checkNewPassword, options, IDENTITY_TEXT_SCHEMA);
 
 /** The e-mail address of a person. */
 export const EmailField = (options: FieldOptions): PropertyDecorator =>

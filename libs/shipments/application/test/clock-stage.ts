@@ -67,13 +67,13 @@ export class ClockStage {
    * Makes the n-th shipment due at the given time.
    * @param second seconds after midnight
    */
-  setDue(n: number, second: number): void {
+  setDueTimeOfShipment(n: number, second: number): void {
     const id = getShipmentId(n);
     this.rows.set(id, { id, ...SAMPLE_SCOPE, due_at: new Date(START_OF_DAY_MS + second * 1_000).toISOString() });
   }
 
   runRound(ending = new AbortController().signal): Promise<void> {
-    return this.clock.runRound(ending, { isHeld: () => this.isHeld });
+    return this.clock.checkDueShipments(ending, { isHeld: () => this.isHeld });
   }
 
   /** Returns the checked shipments in the order in which their checks began, and clears the list. */

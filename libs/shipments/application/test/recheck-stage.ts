@@ -121,7 +121,7 @@ export class RecheckStage {
   }
 
   runRound(ending = new AbortController().signal): Promise<void> {
-    return this.job.runRound(ending);
+    return this.job.checkAllWorkspaces(ending);
   }
 
   /** Runs one round that notices the changes, and another round after every replica has applied them. */

@@ -11,11 +11,11 @@ export class StoredDeadlines implements DueShipmentList {
   constructor(private readonly store: () => EventStore) {}
 
   /** Freezes the work list, so that it becomes stale like a delayed projection. */
-  async freezeDeadlines(): Promise<void> {
+  async freezeWorkList(): Promise<void> {
     this.frozen = await this.listAllDueShipments();
   }
 
-  unfreezeDeadlines(): void {
+  unfreezeWorkList(): void {
     this.frozen = undefined;
   }
 

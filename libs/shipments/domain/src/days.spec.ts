@@ -173,7 +173,7 @@ describe('a day as the time of a milestone', () => {
     ];
     for (const order of orders) {
       for (const external_id of [null, 'EV-1']) {
-        const scenario = new Scenario().atTime(createJanuaryTime(26));
+        const scenario = new Scenario().setTimeOfNextCommand(createJanuaryTime(26));
         scenario.upsertShipment({ external_id: 'PO-1', ...ROUTE });
         for (const index of [...order, ...order]) {
           const [when, reported_at] = reports[index]!;
@@ -186,7 +186,7 @@ describe('a day as the time of a milestone', () => {
   });
 
   it('is known again after many later reports, and stays a day in the original ETA', () => {
-    const scenario = new Scenario().atTime(createJanuaryTime(26));
+    const scenario = new Scenario().setTimeOfNextCommand(createJanuaryTime(26));
     scenario.upsertShipment({ external_id: 'PO-1', ...ROUTE });
     const post = (index: number, isDay: boolean) => {
       const reported_at = new Date(Date.parse(createTimeInJanuary2026(1)) + index * 60_000).toISOString();
@@ -214,7 +214,7 @@ describe('a day as the time of a milestone', () => {
       .uniqueArray(report, { maxLength: 8, selector: (each) => JSON.stringify(each) })
       .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })));
     const postAll = (posts: readonly Partial<MilestoneInput>[]) => {
-      const scenario = new Scenario().atTime(createJanuaryTime(26));
+      const scenario = new Scenario().setTimeOfNextCommand(createJanuaryTime(26));
       scenario.upsertShipment({ external_id: 'PO-1', ...ROUTE });
       for (const { occurred_at = '', ...rest } of posts) scenario.postEstimate('vessel_arrived', occurred_at, rest);
       const { eta, eta_precision, original_eta, original_eta_precision } = scenario.record;
@@ -279,7 +279,7 @@ describe('comparisons by local days', () => {
     scenario.checkRules();
     const opens = new Date(Date.parse(over) + 6 * 3_600_000).toISOString();
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(scenario.atTime(opens).checkRules()).toBeDefined();
+    expect(scenario.setTimeOfNextCommand(opens).checkRules()).toBeDefined();
     expect(scenario.open).toEqual([type]);
     expect(scenario.state?.exceptions[0]?.detail).toContain('on 2026-01-09');
   });
@@ -289,20 +289,20 @@ describe('comparisons by local days', () => {
       createLegFieldsWithDefaults({ origin_port: 'CNSHA', destination_port: 'SGSIN' }),
       createLegFieldsWithDefaults({ origin_port: 'SGSIN', destination_port: 'USLAX', etd: '2026-01-09' }),
     ];
-    const scenario = createScenarioWithRule('missed_connection', { legs }).atTime(createJanuaryTime(6));
+    const scenario = createScenarioWithRule('missed_connection', { legs }).setTimeOfNextCommand(createJanuaryTime(6));
     scenario.settings = enableOnlyType('missed_connection', { after_hours: 6 });
     scenario.postMilestone('discharged', createJanuaryTime(6), { location: 'SGSIN' });
     expect(scenario.state?.nextCheckAt).toBe('2026-01-09T22:00:00.000Z');
-    scenario.atTime('2026-01-09T22:00:00.000Z').checkRules();
+    scenario.setTimeOfNextCommand('2026-01-09T22:00:00.000Z').checkRules();
     expect(scenario.state?.exceptions[0]?.detail).toContain('whose ETD is 2026-01-09.');
   });
 
   it('opens no arrival_overdue at 03:00 UTC of the next day for an ETA in Los Angeles', () => {
     const scenario = createScenarioWithRule('arrival_overdue', { eta: '2026-11-26' }, '2026-11-01T00:00:00.000Z');
     scenario.settings = enableOnlyType('arrival_overdue', { after_hours: 0, by_mode: {} });
-    scenario.atTime('2026-11-27T03:00:00.000Z').checkRules();
+    scenario.setTimeOfNextCommand('2026-11-27T03:00:00.000Z').checkRules();
     expect(scenario.open).toEqual([]);
-    scenario.atTime('2026-11-27T08:00:00.000Z').checkRules();
+    scenario.setTimeOfNextCommand('2026-11-27T08:00:00.000Z').checkRules();
     expect(scenario.open).toEqual(['arrival_overdue']);
   });
 

@@ -30,8 +30,8 @@ interface Report {
 function createShipment(fields: Partial<ShipmentFields> = {}): Scenario {
   const scenario = new Scenario();
   scenario.places = journeyPlaces;
-  scenario.atTime(createJanuaryTime(1)).upsertShipment({ external_id: 'PO-1', ...FIELDS, ...fields });
-  return scenario.atTime(createJanuaryTime(31));
+  scenario.setTimeOfNextCommand(createJanuaryTime(1)).upsertShipment({ external_id: 'PO-1', ...FIELDS, ...fields });
+  return scenario.setTimeOfNextCommand(createJanuaryTime(31));
 }
 
 function post(scenario: Scenario, { stated, time, more }: Report) {
@@ -120,7 +120,7 @@ describe('superseded estimates of a series', () => {
     const send = (time: number) =>
       scenario.postEstimate('vessel_arrived', timeAfter(time), { location: 'Los Angeles' });
     for (const time of range(0, 100)) {
-      scenario.atTime(addMsToTime(createJanuaryTime(20), time * 1_000));
+      scenario.setTimeOfNextCommand(addMsToTime(createJanuaryTime(20), time * 1_000));
       expect(send(time).outcome).toBe('recorded');
     }
     for (const time of range(0, 100)) expect(send(time)).toMatchObject({ outcome: 'existing', events: [] });
@@ -350,7 +350,9 @@ describe('random estimates that people and feeds change', () => {
           const reported_at = addMsToTime(FIRST_REPORT, stated * HOUR_MS);
           if (kind === 'post') scenario.postEstimate('vessel_arrived', timeAfter(time), { reported_at, ...more });
           else if (kind === 'patch')
-            scenario.atTime(addMsToTime(FIRST_REPORT, stated * HOUR_MS)).patchShipment({ eta: timeAfter(time) });
+            scenario
+              .setTimeOfNextCommand(addMsToTime(FIRST_REPORT, stated * HOUR_MS))
+              .patchShipment({ eta: timeAfter(time) });
           else if (entry === undefined || entry.milestone.retracted_at !== null) continue;
           else if (kind === 'retract') scenario.retractMilestone(entry.milestone);
           else
@@ -359,7 +361,7 @@ describe('random estimates that people and feeds change', () => {
               reported_at,
               location: more.location,
             });
-          scenario.atTime(createJanuaryTime(31));
+          scenario.setTimeOfNextCommand(createJanuaryTime(31));
         }
         scenario.postMilestone('vessel_arrived', addMsToTime(FIRST_REPORT, arrived * HOUR_MS), {
           location: 'USLAX',

@@ -402,14 +402,14 @@ describe('explains the shipment', () => {
     const scenario = createOceanShipmentScenario();
     const nothing = { value: null, rule: 'unknown', milestone_id: null };
     expect(explained(scenario)).toMatchObject({ etd: nothing, eta: nothing, atd: nothing, ata: nothing });
-    scenario.atTime(createTimeInJanuary2026(10)).upsertShipment({ eta: createTimeInJanuary2026(20) });
+    scenario.setTimeOfNextCommand(createTimeInJanuary2026(10)).upsertShipment({ eta: createTimeInJanuary2026(20) });
     expect(explained(scenario).eta).toEqual({
       value: createTimeInJanuary2026(20),
       rule: 'set_by_client',
       milestone_id: null,
     });
     const estimate = scenario
-      .atTime(createTimeInJanuary2026(11))
+      .setTimeOfNextCommand(createTimeInJanuary2026(11))
       .postEstimate('vessel_arrived', createTimeInJanuary2026(22)).milestone;
     expect(explained(scenario).eta).toEqual({
       value: createTimeInJanuary2026(22),
@@ -417,7 +417,7 @@ describe('explains the shipment', () => {
       milestone_id: estimate.id,
     });
     const there = scenario
-      .atTime(createTimeInJanuary2026(21))
+      .setTimeOfNextCommand(createTimeInJanuary2026(21))
       .postMilestone('vessel_arrived', createTimeInJanuary2026(21), { location: 'USLAX' }).milestone;
     expect(explained(scenario).eta).toEqual({
       value: createTimeInJanuary2026(22),

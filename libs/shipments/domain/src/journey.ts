@@ -107,7 +107,7 @@ class MilestoneSpans {
 
   private addDeparture(kind: MilestoneKind, last: Timestamp, origin: string | null): void {
     if (isVesselDeparture(kind.rules) && last > this.sailed) this.sailed = last;
-    if (isDepartureFrom(origin, kind) && last > this.departed) this.departed = last;
+    if (isDepartureFromPlace(origin, kind) && last > this.departed) this.departed = last;
   }
 
   private addArrival(kind: MilestoneKind, first: Timestamp, origin: string | null): void {
@@ -116,7 +116,7 @@ class MilestoneSpans {
   }
 }
 
-function isDepartureFrom(origin: string | null, { isDeparture, located }: MilestoneKind): boolean {
+function isDepartureFromPlace(origin: string | null, { isDeparture, located }: MilestoneKind): boolean {
   return isDeparture && located.key === origin;
 }
 
@@ -233,7 +233,7 @@ class CountingMilestoneSelector implements CountingMilestones {
  * send such repetitions with another date.
  */
 function findLateRepetitions(lane: readonly MilestoneGroups[], origin: string): SortedEntries {
-  const departures = selectMilestoneGroups(lane, (kind) => isDepartureFrom(origin, kind));
+  const departures = selectMilestoneGroups(lane, (kind) => isDepartureFromPlace(origin, kind));
   const departed = departures.map(([first]) => first).reduce(chooseEarlierTimelineEntry, undefined);
   if (departed === undefined) return NO_TIMELINE_ENTRIES;
   let arrived = TIME_AFTER_ALL_TIMESTAMPS;

@@ -750,7 +750,9 @@ const OTHER_JOURNEYS: readonly Case[] = [
 function createShipment(fields: Partial<ShipmentFields>): Scenario {
   const scenario = new Scenario();
   scenario.places = journeyPlaces;
-  scenario.atTime(createJanuaryTime(25)).upsertShipment({ external_id: 'PO-1', mode: 'ocean', ...fields });
+  scenario
+    .setTimeOfNextCommand(createJanuaryTime(25))
+    .upsertShipment({ external_id: 'PO-1', mode: 'ocean', ...fields });
   return scenario;
 }
 

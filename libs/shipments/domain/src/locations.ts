@@ -93,7 +93,7 @@ export class Locator {
   /** Returns the place of the shipment that is the same as one of the codes: equal, an alias, or the nearest one. */
   private matchCodeToShipmentPort(codes: readonly string[]): string | undefined {
     const same =
-      this.ports.find((port) => codes.includes(port)) ?? this.ports.find((port) => this.isAlias(port, codes));
+      this.ports.find((port) => codes.includes(port)) ?? this.ports.find((port) => this.isAliasOfPort(port, codes));
     if (same !== undefined) return same;
     let nearest: string | undefined;
     let least = MAX_SAME_PLACE_KM;
@@ -106,7 +106,7 @@ export class Locator {
     return nearest;
   }
 
-  private isAlias(port: string, codes: readonly string[]): boolean {
+  private isAliasOfPort(port: string, codes: readonly string[]): boolean {
     const aliases = this.places.listAliases(port);
     return codes.some((code) => aliases.includes(code) || this.places.listAliases(code).includes(port));
   }

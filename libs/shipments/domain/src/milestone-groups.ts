@@ -43,7 +43,7 @@ export class MilestoneGroups {
   }
 
   /** Returns all milestones in timeline order. It sorts them, so prefer the groups. */
-  listInOrder(): readonly ClassifiedEntry[] {
+  listInTimelineOrder(): readonly ClassifiedEntry[] {
     const all: ClassifiedEntry[] = [];
     for (const [kind, entries] of this.groups) for (const entry of entries) all.push({ entry, kind });
     return all.sort((a, b) => compareMilestones(a.entry.milestone, b.entry.milestone));

@@ -131,7 +131,7 @@ export class MilestoneSummary {
     this.addEffects(kind, first, last);
     this.addTimesOfContainer(kind, entries, first);
     if (kind.freeTime !== undefined) this.addFreeTimeMilestones(kind, entries, last);
-    this.addStatus(kind, entries, first, latest);
+    this.addStatusMilestones(kind, entries, first, latest);
   }
 
   private addDeparture(
@@ -208,7 +208,7 @@ export class MilestoneSummary {
       this.emptyReturned = chooseEarlierTimelineEntry(this.emptyReturned, first);
   }
 
-  private addStatus(
+  private addStatusMilestones(
     { meaning: { status, demotable } }: MilestoneKind,
     entries: SortedEntries,
     first: TimelineEntry,

@@ -22,8 +22,10 @@ const rounds = (all: number): number => (process.env['PROPERTY_ROUNDS'] === 'all
 function createShipment(fields: Partial<ShipmentFields> = {}): Scenario {
   const scenario = new Scenario();
   scenario.places = journeyPlaces;
-  scenario.atTime(createJanuaryTime(1)).upsertShipment({ external_id: 'PO-1', mode: 'ocean', ...ROUTE, ...fields });
-  return scenario.atTime(createJanuaryTime(26));
+  scenario
+    .setTimeOfNextCommand(createJanuaryTime(1))
+    .upsertShipment({ external_id: 'PO-1', mode: 'ocean', ...ROUTE, ...fields });
+  return scenario.setTimeOfNextCommand(createJanuaryTime(26));
 }
 
 function post(scenario: Scenario, [code, day, location, reported, more]: Report) {
@@ -304,7 +306,7 @@ describe('the time of a report', () => {
     });
     expect(milestone.reported_at).toBe(createJanuaryTime(26));
     const again = scenario
-      .atTime(createJanuaryTime(27))
+      .setTimeOfNextCommand(createJanuaryTime(27))
       .postMilestone('vessel_arrived', createJanuaryTime(16), { source: 'carrier', external_id: 'EV-1' });
     expect(again).toMatchObject({ outcome: 'corrected', milestone: { reported_at: createJanuaryTime(27) } });
   });
@@ -349,11 +351,13 @@ describe('a correction by hand of a release that stored no times of reports', ()
   it('keeps the time of the report of the feed', () => {
     const scenario = createShipment();
     const { milestone } = scenario
-      .atTime(createJanuaryTime(16))
+      .setTimeOfNextCommand(createJanuaryTime(16))
       .postMilestone('vessel_arrived', createJanuaryTime(15), named);
-    scenario.atTime(createJanuaryTime(20)).correctMilestone(milestone, { occurred_at: createJanuaryTime(14) });
+    scenario
+      .setTimeOfNextCommand(createJanuaryTime(20))
+      .correctMilestone(milestone, { occurred_at: createJanuaryTime(14) });
     scenario.state = fold(scenario.events.map(removeReportTimes));
-    scenario.atTime(createJanuaryTime(26));
+    scenario.setTimeOfNextCommand(createJanuaryTime(26));
     const again = scenario.postMilestone('vessel_arrived', createJanuaryTime(15), named);
     expect(again).toMatchObject({ outcome: 'existing', events: [] });
     const newer = scenario.postMilestone('vessel_arrived', createJanuaryTime(17), {
@@ -409,9 +413,9 @@ describe('the original ETA', () => {
 
   it('is the earliest reported one if the client gave its own later', () => {
     const scenario = createShipment();
-    scenario.atTime(createJanuaryTime(10)).patchShipment({ eta: createJanuaryTime(20) });
+    scenario.setTimeOfNextCommand(createJanuaryTime(10)).patchShipment({ eta: createJanuaryTime(20) });
     expect(scenario.record.original_eta).toBe(createJanuaryTime(20));
-    scenario.atTime(createJanuaryTime(26));
+    scenario.setTimeOfNextCommand(createJanuaryTime(26));
     post(scenario, ['vessel_arrived', 22, 'USLAX', 8, estimate]);
     expect(scenario.record).toMatchObject({ eta: createJanuaryTime(20), original_eta: createJanuaryTime(22) });
   });

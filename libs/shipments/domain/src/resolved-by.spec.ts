@@ -28,37 +28,47 @@ const EXAMPLES: readonly Example[] = [
     ['milestone', 'field_changed eta original_eta'],
     () => {
       const scenario = createScenarioWithRule('eta_slip', { eta: createJanuaryTime(10) });
-      scenario.atTime(createJanuaryTime(2)).patchShipment({ eta: createJanuaryTime(12) });
+      scenario.setTimeOfNextCommand(createJanuaryTime(2)).patchShipment({ eta: createJanuaryTime(12) });
       return scenario;
     },
   ],
   [
     'no departure',
     ['milestone', 'field_changed etd'],
-    () => createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(2) }).atTime(createJanuaryTime(5)),
+    () =>
+      createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(2) }).setTimeOfNextCommand(
+        createJanuaryTime(5),
+      ),
   ],
   [
     'no arrival',
     ['milestone', 'field_changed eta'],
-    () => createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(5) }).atTime(createJanuaryTime(8)),
+    () =>
+      createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(5) }).setTimeOfNextCommand(
+        createJanuaryTime(8),
+      ),
   ],
   [
     'no arrival since it departed',
     ['milestone', 'field_changed eta'],
     () => {
-      const scenario = createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(5) }).atTime(
+      const scenario = createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(5) }).setTimeOfNextCommand(
         createJanuaryTime(8),
       );
       scenario.postMilestone('vessel_departed', createJanuaryTime(3));
       return scenario;
     },
   ],
-  ['no news', ['news', 'field_changed etd'], () => createScenarioWithRule('no_update').atTime(createJanuaryTime(20))],
+  [
+    'no news',
+    ['news', 'field_changed etd'],
+    () => createScenarioWithRule('no_update').setTimeOfNextCommand(createJanuaryTime(20)),
+  ],
   [
     'a missed connection',
     ['milestone', 'field_changed legs[1].etd', 'correction transshipment_discharged', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('missed_connection', { ...viaSingapore, ...boxes }).atTime(
+      const scenario = createScenarioWithRule('missed_connection', { ...viaSingapore, ...boxes }).setTimeOfNextCommand(
         createJanuaryTime(12),
       );
       scenario.postMilestone('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN', ...box });
@@ -69,7 +79,7 @@ const EXAMPLES: readonly Example[] = [
     'a long stop',
     ['milestone', 'correction transshipment_discharged'],
     () => {
-      const scenario = createScenarioWithRule('missed_connection').atTime(createJanuaryTime(20));
+      const scenario = createScenarioWithRule('missed_connection').setTimeOfNextCommand(createJanuaryTime(20));
       scenario.postMilestone('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN' });
       return scenario;
     },
@@ -78,7 +88,7 @@ const EXAMPLES: readonly Example[] = [
     'a hold before the departure',
     ['milestone', 'correction customs_hold', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('customs_hold', boxes).atTime(createJanuaryTime(5));
+      const scenario = createScenarioWithRule('customs_hold', boxes).setTimeOfNextCommand(createJanuaryTime(5));
       scenario.postMilestone('customs_hold', createJanuaryTime(3), box);
       return scenario;
     },
@@ -87,7 +97,7 @@ const EXAMPLES: readonly Example[] = [
     'an inspection after it',
     ['milestone', 'correction customs_inspection'],
     () => {
-      const scenario = createScenarioWithRule('customs_hold', boxes).atTime(createJanuaryTime(20));
+      const scenario = createScenarioWithRule('customs_hold', boxes).setTimeOfNextCommand(createJanuaryTime(20));
       scenario.postMilestone('vessel_departed', createJanuaryTime(3));
       scenario.postMilestone('customs_inspection', createJanuaryTime(18));
       return scenario;
@@ -97,7 +107,7 @@ const EXAMPLES: readonly Example[] = [
     'a last free day',
     ['milestone', 'field_changed last_free_day', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('demurrage_risk', boxes).atTime(createJanuaryTime(20));
+      const scenario = createScenarioWithRule('demurrage_risk', boxes).setTimeOfNextCommand(createJanuaryTime(20));
       scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-19' });
       return scenario;
     },
@@ -106,7 +116,7 @@ const EXAMPLES: readonly Example[] = [
     'a discharge long ago',
     ['milestone', 'field_changed last_free_day', 'correction discharged', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('demurrage_risk', boxes).atTime(createJanuaryTime(20));
+      const scenario = createScenarioWithRule('demurrage_risk', boxes).setTimeOfNextCommand(createJanuaryTime(20));
       scenario.postMilestone('rail_departed', createJanuaryTime(3));
       scenario.postMilestone('discharged', createJanuaryTime(5), box);
       return scenario;
@@ -116,7 +126,7 @@ const EXAMPLES: readonly Example[] = [
     'a day of return',
     ['milestone', 'field_changed empty_return_by', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('detention_risk', boxes).atTime(createJanuaryTime(20));
+      const scenario = createScenarioWithRule('detention_risk', boxes).setTimeOfNextCommand(createJanuaryTime(20));
       scenario.patchContainer(CONTAINER_A, { empty_return_by: '2026-01-19' });
       return scenario;
     },
@@ -125,7 +135,7 @@ const EXAMPLES: readonly Example[] = [
     'a gate-out long ago',
     ['milestone', 'milestone', 'field_changed empty_return_by', 'correction gated_out', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('detention_risk', boxes).atTime(createJanuaryTime(20));
+      const scenario = createScenarioWithRule('detention_risk', boxes).setTimeOfNextCommand(createJanuaryTime(20));
       scenario.postMilestone('gated_out', createJanuaryTime(5), box);
       return scenario;
     },
@@ -133,7 +143,10 @@ const EXAMPLES: readonly Example[] = [
   [
     'documents that are missing',
     ['document_uploaded bill_of_lading packing_list', 'field_changed eta mode'],
-    () => createScenarioWithRule('missing_document', { eta: createJanuaryTime(5) }).atTime(createJanuaryTime(4)),
+    () =>
+      createScenarioWithRule('missing_document', { eta: createJanuaryTime(5) }).setTimeOfNextCommand(
+        createJanuaryTime(4),
+      ),
   ],
   [
     'documents that were rejected',
@@ -148,7 +161,7 @@ const EXAMPLES: readonly Example[] = [
     'an attempt to deliver',
     ['milestone', 'correction delivery_attempted', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('delivery_failed', boxes).atTime(createJanuaryTime(20));
+      const scenario = createScenarioWithRule('delivery_failed', boxes).setTimeOfNextCommand(createJanuaryTime(20));
       scenario.postMilestone('delivery_attempted', createJanuaryTime(19), box);
       return scenario;
     },
@@ -157,7 +170,7 @@ const EXAMPLES: readonly Example[] = [
     'a delivery before a movement',
     ['correction delivered discharged', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('milestone_conflict', boxes).atTime(createJanuaryTime(20));
+      const scenario = createScenarioWithRule('milestone_conflict', boxes).setTimeOfNextCommand(createJanuaryTime(20));
       scenario.postMilestone('delivered', createJanuaryTime(5), box);
       scenario.postMilestone('discharged', createJanuaryTime(9), box);
       return scenario;
@@ -167,7 +180,7 @@ const EXAMPLES: readonly Example[] = [
     'a cancellation after the delivery',
     ['milestone', 'correction booking_cancelled'],
     () => {
-      const scenario = createScenarioWithRule('milestone_conflict').atTime(createJanuaryTime(20));
+      const scenario = createScenarioWithRule('milestone_conflict').setTimeOfNextCommand(createJanuaryTime(20));
       scenario.postMilestone('delivered', createJanuaryTime(5));
       scenario.postMilestone('booking_cancelled', createJanuaryTime(4));
       return scenario;
@@ -177,7 +190,9 @@ const EXAMPLES: readonly Example[] = [
     'a movement after the cancellation',
     ['cancellation_taken_back', 'correction vessel_departed', 'container_taken_off'],
     () => {
-      const scenario = createScenarioWithRule('movement_after_cancel', boxes).atTime(createJanuaryTime(20));
+      const scenario = createScenarioWithRule('movement_after_cancel', boxes).setTimeOfNextCommand(
+        createJanuaryTime(20),
+      );
       scenario.cancelShipment();
       scenario.postMilestone('vessel_departed', createJanuaryTime(5), box);
       return scenario;
@@ -187,7 +202,7 @@ const EXAMPLES: readonly Example[] = [
     'a movement after two cancellations',
     ['cancellation_taken_back', 'correction vessel_departed'],
     () => {
-      const scenario = createScenarioWithRule('movement_after_cancel').atTime(createJanuaryTime(20));
+      const scenario = createScenarioWithRule('movement_after_cancel').setTimeOfNextCommand(createJanuaryTime(20));
       scenario.postMilestone('booking_cancelled', createJanuaryTime(4));
       scenario.cancelShipment();
       scenario.postMilestone('vessel_departed', createJanuaryTime(5));

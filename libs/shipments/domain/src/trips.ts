@@ -109,7 +109,7 @@ export class TripSelection {
   private splitIntoTrips(): readonly Trip[] {
     const trips: Trip[] = [];
     let current: Trip | undefined;
-    for (const each of this.own.listInOrder()) {
+    for (const each of this.own.listInTimelineOrder()) {
       const { occurred_at } = each.entry.milestone;
       if (current === undefined || (current.ended !== undefined && occurred_at > current.ended)) {
         current = { entries: [], ended: undefined, isLoaded: false };

@@ -54,8 +54,8 @@ function runJourney({ fields }: Journey, rows: readonly Row[]) {
   const scenario = new Scenario();
   scenario.places = journeyPlaces;
   const legs = fields.legs?.map(createLegFieldsWithDefaults);
-  scenario.atTime(CREATED).upsertShipment({ external_id: 'PO-1', ...fields, ...(legs && { legs }) });
-  scenario.atTime(POSTED);
+  scenario.setTimeOfNextCommand(CREATED).upsertShipment({ external_id: 'PO-1', ...fields, ...(legs && { legs }) });
+  scenario.setTimeOfNextCommand(POSTED);
   const [container_number = null] = fields.container_numbers ?? [];
   const statuses = rows.map(({ code, location, time }) => {
     scenario.postMilestone(code, time, { location: location || null, container_number, source: 'carrier' });

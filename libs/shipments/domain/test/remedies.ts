@@ -45,7 +45,7 @@ export function findStatusAfterAction(
   told: ExplainedException,
   act: (scenario: Scenario) => unknown,
 ): string {
-  const one = copyScenarioForAction(scenario).atTime(findEarliestTime(scenario));
+  const one = copyScenarioForAction(scenario).setTimeOfNextCommand(findEarliestTime(scenario));
   act(one);
   const { exceptions } = requireScenarioState(one);
   const isAlike = ({ type, container_number }: ShipmentException) =>
@@ -157,7 +157,8 @@ function createAttemptsForCode(
   const times = isTakenBack ? [now] : [...new Set([earliest ?? LONG_PAST_TIME, now])];
   return times.map((time) => ({
     what: `${code} at ${time}`,
-    act: (one) => one.atTime(now).postMilestone(code, time, { container_number, external_id: 'REMEDY' }).milestone,
+    act: (one) =>
+      one.setTimeOfNextCommand(now).postMilestone(code, time, { container_number, external_id: 'REMEDY' }).milestone,
     undo: (one, made) => one.retractMilestone(made as Milestone),
   }));
 }
@@ -262,7 +263,7 @@ function revokeShipmentCancellation(scenario: Scenario): void {
   const { record } = scenario;
   if (record.status_milestone_id !== null) {
     const now = addMsToTime(findEarliestTime(scenario), 1);
-    scenario.atTime(now).postMilestone('booking_confirmed', now);
+    scenario.setTimeOfNextCommand(now).postMilestone('booking_confirmed', now);
   }
   if (scenario.record.status === 'cancelled') scenario.reopenShipment();
 }

@@ -130,7 +130,7 @@ export class Scenario {
   time: Timestamp = '';
 
   /** Sets the time of the following commands. Without it, each comes a minute after the previous one. */
-  atTime(time: Timestamp): this {
+  setTimeOfNextCommand(time: Timestamp): this {
     this.now = time;
     return this;
   }

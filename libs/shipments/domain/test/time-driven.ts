@@ -61,7 +61,7 @@ export function createScenarioWithRule(
   fields: Partial<ShipmentFields> = {},
   created: Timestamp = CREATED_AT,
 ): Scenario {
-  const scenario = new Scenario().atTime(created);
+  const scenario = new Scenario().setTimeOfNextCommand(created);
   scenario.settings = enableOnlyType(type);
   scenario.upsertShipment({
     external_id: 'PO-1',

@@ -18,7 +18,7 @@ const COMMAND_METHODS = {
   serviceAccounts: ['createAccount', 'deactivateAccount', 'reactivateAccount'],
   keys: ['createKey', 'rotateKey', 'revokeKey'],
   users: ['inviteUser', 'deactivateUser', 'reactivateUser', 'resetPassword'],
-  links: ['useLink'],
+  links: ['useOneTimeLink'],
   userPasswords: ['changePassword'],
   sessions: ['renewSession'],
   auditLog: ['beginAuditEntry', 'completeAuditEntry', 'withdrawEntry'],
@@ -44,7 +44,7 @@ export class CrashingGateway {
   }
 
   /** Returns a document store for claims. Its calls fail after the crash. */
-  wrapStore(store: DocumentStore): DocumentStore {
+  makeStoreFailAfterCrash(store: DocumentStore): DocumentStore {
     const collection = async (spec: CollectionSpec) =>
       this.wrapWrites(await store.collection(spec), STORE_WRITE_METHODS);
     return new Proxy(store, {

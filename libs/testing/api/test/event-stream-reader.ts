@@ -63,7 +63,7 @@ export class EventStreamReader {
   }
 
   /** Waits until the server ends the stream. */
-  async waitForEnd(): Promise<void> {
+  async waitForStreamEnd(): Promise<void> {
     await eventually(() => {
       if (!this.ended) throw new Error('the stream has not ended');
     });

@@ -79,7 +79,7 @@ describe('a client that does not read', () => {
     await createMany();
     await eventually(() => expect(api.counts.get('event_streams_ended_total{reason="stalled"}')).toBe(1));
     slow.resumeReading();
-    await slow.waitForEnd();
+    await slow.waitForStreamEnd();
     const again = await open(slow.lastEventId);
     const ids = await quick.waitForEvents(250);
     expect(slow.ids.length).toBeLessThan(250);

@@ -185,7 +185,7 @@ describe('GET /v1/events/stream', () => {
     const actor = { type: 'system', id: 'test' } as const;
     const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id };
     await api.identity.keys.revokeKey(command, ACCESS_TO_ALL_KEYS, id);
-    for (const reader of ending) await reader.waitForEnd();
+    for (const reader of ending) await reader.waitForStreamEnd();
     await create('A');
     await going.waitForEvents(1);
     expect(going.ended).toBe(false);
@@ -213,7 +213,7 @@ describe('GET /v1/events/stream', () => {
     const headers = { cookie: leaving.cookie, 'x-requested-with': 'fetch' };
     expect((await api.call('DELETE', '/v1/session', { headers })).status).toBeLessThan(300);
     await api.identity.users.deactivateUser(await command(), dismissed.id);
-    for (const reader of ending) await reader.waitForEnd();
+    for (const reader of ending) await reader.waitForStreamEnd();
     await create('B');
     await going.waitForEvents(2);
     expect((await open(leaving)).response.statusCode).toBe(401);
@@ -229,7 +229,7 @@ describe('GET /v1/events/stream', () => {
     }));
     const reader = await open();
     isAway = true;
-    await reader.waitForEnd();
+    await reader.waitForStreamEnd();
     expect((await open()).response.statusCode).toBe(503);
   });
 
@@ -293,7 +293,7 @@ describe('GET /v1/events/stream', () => {
     await Promise.all(stopped.map((reader) => reader.waitForEvents(1)));
     await api.stop();
     for (const reader of stopped) {
-      await reader.waitForEnd();
+      await reader.waitForStreamEnd();
       expect(reader.retryMs).toBeGreaterThanOrEqual(1_000);
       expect(reader.retryMs).toBeLessThanOrEqual(3_000);
     }

@@ -545,7 +545,7 @@ describe.each([
   let gateways: readonly Api['call'][];
   beforeAll(async () => {
     const options = { takeOverAfterMs, clock: () => new Date(Date.now() + ahead) };
-    const documentStore = mortal.wrapStore(api.storage.documentStore);
+    const documentStore = mortal.makeStoreFailAfterCrash(api.storage.documentStore);
     const dying = {
       idempotency: await api.claims({ ...options, documentStore }),
       ...mortal.wrapFeatures(api.dependencies),

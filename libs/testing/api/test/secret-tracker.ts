@@ -26,7 +26,7 @@ export class SecretTracker {
    * Returns a function that calls the server and records each response. No response may contain a secret, except that a
    * successful one may contain the secret named `shown`.
    */
-  wrapCall(call: Api['call']) {
+  checkSecretsInCalls(call: Api['call']) {
     return async (method: string, path: string, sent: ApiCall = {}, shown?: string): Promise<ApiResponse> => {
       const answer = await call(method, path, sent);
       if (shown !== undefined && answer.status < 300) this.trackSecret(shown, extractSecret(answer));

@@ -17,7 +17,7 @@ const under = (name: string) => ({ 'idempotency-key': name });
 let api: Api;
 let receiver: ClientReceiver;
 let kept: SecretTracker;
-let send: ReturnType<SecretTracker['wrapCall']>;
+let send: ReturnType<SecretTracker['checkSecretsInCalls']>;
 let admin: string;
 let exported: string;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   api = await startApi();
   receiver = await startClientReceiver(hostileReceivers.answers(500, 'no'));
   kept = new SecretTracker();
-  send = kept.wrapCall(api.call);
+  send = kept.checkSecretsInCalls(api.call);
   admin = kept.trackSecret('the key of an admin', await api.key('admin'));
   await keysAreUsed();
   await usersJoin();
@@ -149,7 +149,7 @@ async function operatorsMakeUsers(): Promise<void> {
     logger,
   });
   await administration.listen(0, '127.0.0.1');
-  const operate = kept.wrapCall(createCheckedCaller(await administration.getUrl()));
+  const operate = kept.checkSecretsInCalls(createCheckedCaller(await administration.getUrl()));
   const users = '/administration/users';
   const { email, password } = KIM;
   kept.trackSecret('a password that an operator sets', password);

@@ -33,7 +33,8 @@ async function newUser(role: Role = 'viewer', workspace = 'default') {
   users += 1;
   const email = `user-${users}@example.com`;
   const found =
-    (await api.identity.workspaces.findByName(workspace)) ?? (await api.identity.workspaces.createWorkspace(workspace));
+    (await api.identity.workspaces.findWorkspaceByName(workspace)) ??
+    (await api.identity.workspaces.createWorkspace(workspace));
   const actor = { type: 'system', id: 'test' } as const;
   const command = { id: randomUUID(), at: new Date().toISOString(), actor, workspace_id: found.id };
   const { after } = await api.identity.users.createUser(command, { email, role, password: PASSWORD });

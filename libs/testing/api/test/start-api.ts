@@ -155,7 +155,8 @@ export async function startApi(options: StartOptions = {}) {
 
   const key = async (role: Role, environment: Environment = 'live', workspace = 'default'): Promise<string> => {
     const found =
-      (await identity.workspaces.findByName(workspace)) ?? (await identity.workspaces.createWorkspace(workspace));
+      (await identity.workspaces.findWorkspaceByName(workspace)) ??
+      (await identity.workspaces.createWorkspace(workspace));
     const actor = { type: 'system', id: 'test' } as const;
     const command = { id: randomUUID(), at: clock().toISOString(), actor, workspace_id: found.id };
     const account = await identity.serviceAccounts.createAccount(command, { name: role, role });
@@ -200,7 +201,7 @@ export async function startApi(options: StartOptions = {}) {
       await broker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
     },
     /** Returns the id of the workspace with this name. */
-    workspace: async (name = 'default') => String((await identity.workspaces.findByName(name))?.id),
+    workspace: async (name = 'default') => String((await identity.workspaces.findWorkspaceByName(name))?.id),
     /** Returns the position of the last stored event, which changes with every write of events. */
     head: () => eventStore.head(),
     async stop() {

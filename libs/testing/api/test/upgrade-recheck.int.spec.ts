@@ -102,7 +102,8 @@ async function listAnnounced(): Promise<readonly JsonObject[]> {
 }
 
 const readRecheck = async () => (await api.call('GET', '/v1/settings', { key })).body['recheck'];
-const run = ({ job }: { readonly job: RecheckJob }, ending = new AbortController().signal) => job.runRound(ending);
+const run = ({ job }: { readonly job: RecheckJob }, ending = new AbortController().signal) =>
+  job.checkAllWorkspaces(ending);
 
 describe('the re-check after a release with other rules', () => {
   it('changes each shipment whose status differs, and announces each change once', async () => {

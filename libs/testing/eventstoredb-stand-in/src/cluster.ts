@@ -60,12 +60,12 @@ export class StandInCluster {
   async setFaults(index: number, faults: InjectedFaults): Promise<void> {
     const node = this.findNode(index);
     node.faults.setFaults(faults);
-    if (faults.down === true) node.takeDown();
+    if (faults.down === true) node.cutAndRefuseConnections();
     if (faults.down === false) await node.listen();
     if (faults.lag === true) await node.log.pauseReplication();
     if (faults.lag === false) node.log.resumeReplication();
-    if (faults.lead === true) this.setLeader(node);
-    else if (this.leader?.isAlive !== true) this.electLeader();
+    if (faults.lead === true) this.setLeaderNode(node);
+    else if (this.leader?.isAlive !== true) this.electLeaderNode();
   }
 
   countSubscriptions(index: number): number {
@@ -85,7 +85,7 @@ export class StandInCluster {
     return node;
   }
 
-  private setLeader(node: StandInNode | undefined): void {
+  private setLeaderNode(node: StandInNode | undefined): void {
     clearTimeout(this.election);
     this.election = undefined;
     node?.log.resumeReplication();
@@ -93,11 +93,11 @@ export class StandInCluster {
   }
 
   /** Elects a leader that can lead, as soon as the loss of the former leader is noticed. */
-  private electLeader(): void {
+  private electLeaderNode(): void {
     this.election ??= setTimeout(
       () => {
         this.leader = undefined;
-        this.election = setTimeout(() => this.setLeader(this.nodes.find(({ isAlive }) => isAlive)), ELECTION_MS);
+        this.election = setTimeout(() => this.setLeaderNode(this.nodes.find(({ isAlive }) => isAlive)), ELECTION_MS);
       },
       this.leader === undefined ? 0 : LEADER_LOSS_DETECTION_MS,
     );

@@ -36,7 +36,7 @@ class RequestHold {
     return this.released !== undefined;
   }
 
-  setHold(isOn: boolean): void {
+  setRequestHold(isOn: boolean): void {
     if (isOn) this.released ??= Promise.withResolvers();
     else {
       this.released?.resolve();
@@ -45,7 +45,7 @@ class RequestHold {
   }
 
   /** Resolves when the switch is off. */
-  async waitUntilOff(): Promise<void> {
+  async waitUntilHoldEnds(): Promise<void> {
     while (this.released !== undefined) await this.released.promise;
   }
 }
@@ -65,8 +65,8 @@ export class FaultSwitches {
   }
 
   setFaults(faults: InjectedFaults): void {
-    if (faults.hang !== undefined) this.hang.setHold(faults.hang);
-    if (faults.freeze !== undefined) this.freeze.setHold(faults.freeze);
+    if (faults.hang !== undefined) this.hang.setRequestHold(faults.hang);
+    if (faults.freeze !== undefined) this.freeze.setRequestHold(faults.freeze);
     this.lostAnswers = faults.loseAnswers ?? this.lostAnswers;
     this.appendsUntilCrash = faults.dieAfterAppends ?? this.appendsUntilCrash;
     if (faults.checkpointInterval !== undefined) this.checkpointInterval = faults.checkpointInterval;
@@ -81,14 +81,14 @@ export class FaultSwitches {
 
   /** Waits before a request is read while the node is frozen. */
   waitWhileFrozen(): Promise<void> {
-    return this.freeze.waitUntilOff();
+    return this.freeze.waitUntilHoldEnds();
   }
 
   /** Waits before a response while the node is set to hang. */
   async waitWhileHanging(): Promise<void> {
     while (this.hang.isOn || this.freeze.isOn) {
-      await this.hang.waitUntilOff();
-      await this.freeze.waitUntilOff();
+      await this.hang.waitUntilHoldEnds();
+      await this.freeze.waitUntilHoldEnds();
     }
   }
 

@@ -67,7 +67,7 @@ export class StandInNode {
     const { tls, users } = settings;
     this.address = createNodeAddress(port, tls !== undefined);
     this.log = new ReplicaLog(streams.store);
-    this.faults = new FaultSwitches(() => this.cutConnections());
+    this.faults = new FaultSwitches(() => this.cutNodeConnections());
     const role = () => {
       const leader = cluster.findLeader();
       return { isLeader: leader === this, leader: leader?.address };
@@ -110,10 +110,10 @@ export class StandInNode {
   }
 
   /** Cuts all connections and accepts no new ones, like a node that was killed. */
-  takeDown(): void {
+  cutAndRefuseConnections(): void {
     this.listener?.close();
     this.listener = undefined;
-    this.cutConnections();
+    this.cutNodeConnections();
   }
 
   /** Stops like a node that receives SIGTERM: subscriptions end with an error before the connections close. */
@@ -122,11 +122,11 @@ export class StandInNode {
     this.listener?.close();
     this.faults.endSubscriptions(new RequestRefusedError({ kind: 'shutting_down' }));
     await pause(SUBSCRIPTION_END_MS);
-    this.cutConnections();
+    this.cutNodeConnections();
     this.grpc.forceShutdown();
   }
 
-  private cutConnections(): void {
+  private cutNodeConnections(): void {
     for (const socket of this.sockets) socket.destroy();
   }
 

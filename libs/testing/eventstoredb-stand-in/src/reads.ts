@@ -14,8 +14,8 @@ export function createReadCallHandler(
   return (call) => {
     const responses = new ResponseStream(call);
     respondToRead(call.request.getOptions() ?? new streamsPb.ReadReq.Options(), responses).then(
-      () => responses.endStream(),
-      (error: unknown) => responses.failStream(error),
+      () => responses.endResponseStream(),
+      (error: unknown) => responses.failResponseStream(error),
     );
   };
 

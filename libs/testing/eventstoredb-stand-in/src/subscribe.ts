@@ -41,7 +41,7 @@ interface EventSelection {
 export async function sendSubscription(call: SubscribeCall): Promise<void> {
   const { store, faults, options, responses } = call;
   const selection = await parseEventSelection(store, options);
-  const ended = faults.registerSubscription((reason) => responses.failStream(reason));
+  const ended = faults.registerSubscription((reason) => responses.failResponseStream(reason));
   try {
     await responses.writeResponse(createSubscriptionConfirmation(randomUUID()));
     await new NodeSubscription(call, selection).runSubscription();
@@ -172,17 +172,17 @@ export class ResponseStream {
     }
     const timer = setInterval(() => {
       void isTooSlow().then((tooSlow) => {
-        if (tooSlow) this.failStream(new RequestRefusedError({ kind: 'consumer_too_slow' }));
+        if (tooSlow) this.failResponseStream(new RequestRefusedError({ kind: 'consumer_too_slow' }));
       });
     }, SLOW_CONSUMER_CHECK_MS);
     await drained.finally(() => clearInterval(timer));
   }
 
-  endStream(): void {
+  endResponseStream(): void {
     if (!this.signal.aborted) this.call.end();
   }
 
-  failStream(error: unknown): void {
+  failResponseStream(error: unknown): void {
     if (this.signal.aborted) return;
     this.call.emit('error', toServiceError(error));
     this.ending.abort();

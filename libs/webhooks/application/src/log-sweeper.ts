@@ -115,7 +115,7 @@ export class LogSweeper {
    */
   private async sweepBodies(before: Timestamp, ending: AbortSignal): Promise<void> {
     for (let checked = 0; checked < BODIES_PER_ROUND && !ending.aborted;) {
-      const found = await this.pace.runThenRest(() => this.sweepPageOfBodies(before), ending);
+      const found = await this.pace.runWorkThenRest(() => this.sweepPageOfBodies(before), ending);
       if (found === 0) return;
       checked += found;
     }
@@ -139,7 +139,7 @@ export class LogSweeper {
   private async sweepLog(part: Filter, before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: DeliveryDocument | undefined;
     while (!ending.aborted) {
-      last = await this.pace.runThenRest(() => this.sweepPageOfLog(part, before, last), ending);
+      last = await this.pace.runWorkThenRest(() => this.sweepPageOfLog(part, before, last), ending);
       if (last === undefined) return;
     }
   }
@@ -204,7 +204,7 @@ export class LogSweeper {
   private async sweepEndpoints(before: Timestamp, ending: AbortSignal): Promise<void> {
     let last: EndpointDocument | undefined;
     while (!ending.aborted) {
-      last = await this.pace.runThenRest(() => this.sweepPageOfEndpoints(before, last), ending);
+      last = await this.pace.runWorkThenRest(() => this.sweepPageOfEndpoints(before, last), ending);
       if (last === undefined) return;
     }
   }

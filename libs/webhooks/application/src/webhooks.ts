@@ -288,7 +288,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
     async stop() {
       consuming.abort();
       stats.keeper.stopRounds();
-      lag.stopMeasuring();
+      lag.stopMeasuringLag();
       const recorded = deferred.job.stopRounds();
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);

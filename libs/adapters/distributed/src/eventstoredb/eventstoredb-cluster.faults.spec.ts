@@ -19,7 +19,7 @@ import {
   addUser,
   createSecureClusterOptions,
   EventStoreDbFixture,
-  IS_STAND_IN,
+  IS_STAND_IN_NODE,
   NO_STAND_IN_REASON,
   openEventStoreDbEventStore,
   TEST_USER,
@@ -36,7 +36,7 @@ const MAX_OUTAGE_MS = 15_000;
 const MAX_TEST_MS = scaleTimeout(1_800_000);
 const [FIRST, SECOND, THIRD, FOURTH] = [0, 1, 2, 3] as const;
 
-if (IS_STAND_IN) {
+if (IS_STAND_IN_NODE) {
   describe('a cluster whose leader changes', testLeaderChanges);
   describe('a cluster with a follower that lags', testLaggingFollower);
   describe('a cluster that refuses a client', testRefusals);

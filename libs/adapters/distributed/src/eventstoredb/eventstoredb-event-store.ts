@@ -106,7 +106,9 @@ export class EventStoreDbEventStore implements EventStore {
       throw new Busy(ENGINE_NAME, 'too many appends are waiting for the event store; retry later');
     const request = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata }));
     const { operationTimeoutMs } = this.limits;
-    const answer = retryUntilTimeout(operationTimeoutMs, (leftMs) => this.tryAppend(stream, expected, request, leftMs));
+    const answer = retryUntilTimeout(operationTimeoutMs, (leftMs) =>
+      this.appendToNode(stream, expected, request, leftMs),
+    );
     this.appending.add(answer);
     this.appendingBytes += bytes;
     try {
@@ -184,7 +186,7 @@ export class EventStoreDbEventStore implements EventStore {
     return this.closed;
   }
 
-  private async tryAppend(
+  private async appendToNode(
     stream: string,
     expected: ExpectedRevision,
     events: JSONEventData[],

@@ -21,7 +21,7 @@ import {
 import {
   IS_NODE_KILLABLE,
   createEventStoreDbSubject,
-  IS_STAND_IN,
+  IS_STAND_IN_NODE,
   NODE_NAME,
   NOT_KILLABLE_REASON,
   NO_STAND_IN_REASON,
@@ -255,7 +255,7 @@ function factsOfFaults(): void {
     const following = collectCatchUpEvents(store, { prefixes: [a], maxBatch: 50 }, hasEventCount(2_000), untilFault);
     for (const [round, fault] of faults.entries()) {
       appended.push(...(await fill(store, `${a}${round}`, ['y'], 4)));
-      if (round === 1 || !IS_STAND_IN) await fixture.killAndRestart();
+      if (round === 1 || !IS_STAND_IN_NODE) await fixture.killAndRestart();
       else await fixture.standIn.setFaults({ dropSubscriptions: true });
       fault.resolve();
     }
@@ -300,7 +300,7 @@ function factsOfFaults(): void {
   });
 
   const rare = 'checkpoints that are rare, and entries of the node’s own, keep no reader from the head';
-  testIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(rare, async () => {
+  testIfSupported(IS_STAND_IN_NODE, NO_STAND_IN_REASON)(rare, async () => {
     const writer = fixture.openEventStore();
     await fill(writer, createStreamPrefix(), ['x'], 12);
     await fixture.standIn.setFaults({ checkpointInterval: 1_000_000 });
@@ -419,7 +419,7 @@ function factsOfFaults(): void {
   });
 
   const lost = '64 appends whose node was lost before it answered are stored once, and answered';
-  testIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(lost, async () => {
+  testIfSupported(IS_STAND_IN_NODE, NO_STAND_IN_REASON)(lost, async () => {
     const store = fixture.openEventStore();
     await fixture.standIn.setFaults({ loseAnswers: 64 });
     const requests = Array.from({ length: 64 }, () => createNewEvents(2));

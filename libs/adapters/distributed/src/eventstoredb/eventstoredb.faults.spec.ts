@@ -14,7 +14,7 @@ import {
 } from '@tracking/testing';
 import {
   IS_NODE_KILLABLE,
-  IS_STAND_IN,
+  IS_STAND_IN_NODE,
   NODE_NAME,
   NOT_KILLABLE_REASON,
   NO_STAND_IN_REASON,
@@ -67,7 +67,7 @@ function faults(): void {
   const holds = (fault: string) => `${fault} in the middle: nothing acknowledged is missing, and order holds`;
   for (const [name, fault] of Object.entries(FAULTS)) it(holds(name), () => survives(fault), scaleTimeout(60_000));
   for (const [name, fault] of Object.entries(SWITCHED)) {
-    testIfSupported(IS_STAND_IN, NO_STAND_IN_REASON)(holds(name), () => survives(fault));
+    testIfSupported(IS_STAND_IN_NODE, NO_STAND_IN_REASON)(holds(name), () => survives(fault));
   }
 
   async function survives(fault: Fault): Promise<void> {

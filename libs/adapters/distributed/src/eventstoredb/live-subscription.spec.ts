@@ -97,7 +97,7 @@ describe('the buffer of the newest events', () => {
 describe('a subscription is behind', () => {
   /** Checks a subscription that reaches the given positions, one at each check. */
   const check = (detector: SubscriptionLagDetector, stored: number, reached: readonly number[]) =>
-    reached.map((last) => detector.isBehind(at(last), at(stored)));
+    reached.map((last) => detector.isSubscriptionBehind(at(last), at(stored)));
   const checksOf = (ms: number) => ms / LAG_CHECK_INTERVAL_MS;
 
   it('if nothing arrives for a while although a later entry is stored', () => {
@@ -115,7 +115,8 @@ describe('a subscription is behind', () => {
 
   it('never while it keeps up, or nothing new is stored', () => {
     const detector = new SubscriptionLagDetector(LAG_CHECK_INTERVAL_MS, LAG_CHECK_INTERVAL_MS);
-    for (let commit = 10; commit < 30; commit += 1) expect(detector.isBehind(at(commit), at(commit))).toBe(false);
+    for (let commit = 10; commit < 30; commit += 1)
+      expect(detector.isSubscriptionBehind(at(commit), at(commit))).toBe(false);
     expect(check(detector, 29, [29, 29, 29])).toEqual([false, false, false]);
   });
 });

@@ -61,7 +61,7 @@ export class LiveSubscription {
     const { node, capacity, timeoutMs, closing } = this.options;
     const head = await retryUntilStopped(closing, this.options, () => readLastLogPosition(node, timeoutMs));
     const buffer = new LiveEventBuffer(head ?? START_POSITION, capacity);
-    void this.fillBuffer(buffer);
+    void this.fillBufferFromSubscription(buffer);
     return buffer;
   }
 
@@ -69,7 +69,7 @@ export class LiveSubscription {
    * Renews the subscription after failures, because the client does not. The pauses between attempts start from the
    * shortest again after a confirmed subscription.
    */
-  private async fillBuffer(buffer: LiveEventBuffer): Promise<void> {
+  private async fillBufferFromSubscription(buffer: LiveEventBuffer): Promise<void> {
     const { closing } = this.options;
     while (!closing.aborted) {
       // The promise rejects only if `closing` aborts.
@@ -95,7 +95,7 @@ export class LiveSubscription {
       this.isLost = false;
     };
     const behind = new AbortController();
-    const lag = this.watchLag(buffer, needsLeader, behind);
+    const lag = this.watchSubscriptionLag(buffer, needsLeader, behind);
     const reason = await subscribeToLog(needsLeader ? node.leader : node.anyNode, {
       after: buffer.last,
       stop: AbortSignal.any([closing, behind.signal]),
@@ -119,14 +119,14 @@ export class LiveSubscription {
    * Aborts `behind` if the node of the subscription does not deliver what this process knows to be stored. A node does
    * not end subscriptions when it stops being the leader, and a follower may lag.
    */
-  private watchLag(buffer: LiveEventBuffer, isAtLeader: boolean, behind: AbortController): NodeJS.Timeout {
+  private watchSubscriptionLag(buffer: LiveEventBuffer, isAtLeader: boolean, behind: AbortController): NodeJS.Timeout {
     const { node, timeoutMs } = this.options;
     const detector = new SubscriptionLagDetector(
       isAtLeader ? timeoutMs : Math.min(MAX_FOLLOWER_SILENCE_MS, timeoutMs),
       timeoutMs,
     );
     return setInterval(() => {
-      if (detector.isBehind(buffer.last, node.stored.highest)) behind.abort();
+      if (detector.isSubscriptionBehind(buffer.last, node.stored.highest)) behind.abort();
     }, LAG_CHECK_INTERVAL_MS).unref();
   }
 }
@@ -152,7 +152,7 @@ export class SubscriptionLagDetector {
    * @param last position that the subscription has reached
    * @param stored position that is known to be stored
    */
-  isBehind(last: Position, stored: Position): boolean {
+  isSubscriptionBehind(last: Position, stored: Position): boolean {
     if (this.awaited === undefined || last >= this.awaited) {
       this.awaited = stored > last ? stored : undefined;
       this.checks = 0;

@@ -10,7 +10,7 @@ import type { CallTarget } from './node-client.ts';
 const SILENCE_MS = 5_000;
 const doNothing = () => undefined;
 const connection = {
-  recordAnswer: doNothing,
+  recordNodeAnswer: doNothing,
   reconnectIfSilent: doNothing,
   awaitAnswer: <T>(answer: Promise<T>) => answer,
 };

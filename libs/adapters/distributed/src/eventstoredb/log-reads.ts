@@ -203,13 +203,13 @@ export async function collectStreamedItems<R, T>(
     .on('data', (answer: R) => {
       if (isOver) return;
       heardAt = monotonicMs();
-      connection.recordAnswer();
+      connection.recordNodeAnswer();
       const item = toItem(answer);
       found.push(item);
       if (isEnough(item)) finish({ isWhole: false });
     })
     .on('end', () => {
-      connection.recordAnswer();
+      connection.recordNodeAnswer();
       finish({ isWhole: true });
     })
     .on('error', (failure) => finish({ isWhole: false, failure }));

@@ -71,7 +71,7 @@ interface NodeCallOptions {
 export interface CallTarget {
   readonly client: EventStoreDBClient;
   readonly callOptions: NodeCallOptions;
-  readonly connection: Pick<NodeConnection, 'recordAnswer' | 'reconnectIfSilent' | 'awaitAnswer'>;
+  readonly connection: Pick<NodeConnection, 'recordNodeAnswer' | 'reconnectIfSilent' | 'awaitAnswer'>;
 }
 
 /** The connections of a process to a node or to the nodes of a cluster. */

@@ -35,7 +35,7 @@ export class NodeConnection {
    * Records that the node answered a call. Events of a subscription are no answers, because the subscription can be at
    * another node: it stays open when the connection changes.
    */
-  recordAnswer(): void {
+  recordNodeAnswer(): void {
     this.answeredAt = monotonicMs();
   }
 
@@ -63,9 +63,9 @@ export class NodeConnection {
     };
     let timer = setTimeout(check, Math.min(timeoutMs, this.silenceMs));
     const noteFailure = (error: unknown) => {
-      if ((error as { readonly code?: unknown }).code !== DEADLINE_EXCEEDED_STATUS) this.recordAnswer();
+      if ((error as { readonly code?: unknown }).code !== DEADLINE_EXCEEDED_STATUS) this.recordNodeAnswer();
     };
-    answer.then(() => this.recordAnswer(), noteFailure);
+    answer.then(() => this.recordNodeAnswer(), noteFailure);
     try {
       return await Promise.race([answer, expired.promise]);
     } finally {

@@ -151,7 +151,7 @@ describe('the service channel', () => {
       return calls === 1 ? Promise.resolve('x'.repeat(20_000)) : Promise.reject(error);
     };
     const replica = await startGrpcServer({ [of]: operation }, { address: `127.0.0.1:${replicaPort}` });
-    const link = await FaultyProxy.openLink(await findFreePort(), replicaPort);
+    const link = await FaultyProxy.openFaultyLink(await findFreePort(), replicaPort);
     const repeating = openGrpcChannel(`dns:///127.0.0.1:${link.port}`);
     try {
       const { things: repeated } = repeating.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS);
@@ -161,7 +161,7 @@ describe('the service channel', () => {
       return [first, await errorOf(repeated[of]())];
     } finally {
       await repeating.close();
-      await link.cutConnections();
+      await link.cutAllConnections();
       await replica.close();
     }
   }

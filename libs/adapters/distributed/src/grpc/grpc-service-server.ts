@@ -148,7 +148,7 @@ export class GrpcServiceServer {
    * still run.
    */
   private async closeAndWait(): Promise<void> {
-    this.operations.endStreams();
+    this.operations.endStreamedOperations();
     await this.app?.close();
     await this.operations.waitUntilIdle();
   }
@@ -276,7 +276,7 @@ class OperationRegistry {
   }
 
   /** Ends all streamed operations. Their callers continue with other processes. */
-  endStreams(): void {
+  endStreamedOperations(): void {
     for (const stream of this.streams) stream.abort();
   }
 

@@ -78,8 +78,8 @@ describe('faults of the service channel', () => {
     const address = `127.0.0.1:${port ?? (await findFreePort())}`;
     const server = await startGrpcServer(things, { address, ...options });
     closing.push(() => server.close());
-    const link = await FaultyProxy.openLink(await findFreePort(), Number(address.split(':')[1]));
-    closing.push(() => link.cutConnections());
+    const link = await FaultyProxy.openFaultyLink(await findFreePort(), Number(address.split(':')[1]));
+    closing.push(() => link.cutAllConnections());
     const replica: Replica = { name, address, server, link, done };
     return replica;
   }
@@ -197,7 +197,7 @@ describe('faults of the service channel', () => {
       await eventually(() => expect(firsts).toHaveLength(1));
       const [killed, other] = firsts[0] === one ? [one, two] : [two, one];
       expect(metrics.getMetricValue('command_channel_calls')).toBe(1);
-      await killed.link.cutConnections();
+      await killed.link.cutAllConnections();
       expect(await answer).toBe(other.name);
       expect(killed.done.at(-1)).toEqual({ command_id: 'c1' });
       expect(other.done.at(-1)).toEqual({ command_id: 'c1' });
@@ -212,7 +212,7 @@ describe('faults of the service channel', () => {
       const limits = { keepaliveMs: 200, keepaliveTimeoutMs: 200 };
       const channel = channelTo([one, two], { limits });
       await untilAllAnswer(channel, one, two);
-      one.link.holdData();
+      one.link.stopRelayingData();
       const answers = await Promise.all(Array.from({ length: 10 }, () => channel.call('note', {}, LONG_MS / 2)));
       expect(new Set(answers)).toEqual(new Set(['two']));
       one.link.releaseData();
@@ -319,7 +319,7 @@ describe('faults of the service channel', () => {
     const replica = await startReplica('one');
     const channel = channelTo([replica]);
     await channel.call('note');
-    replica.link.holdData();
+    replica.link.stopRelayingData();
     const late = Array.from({ length: 50 }, () => errorOf(channel.call('note', { late: true }, 500)));
     for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(Unavailable);
     const answer = channel.call('note', { number: 'the last' });

@@ -66,14 +66,14 @@ describe('a streamed operation', () => {
       },
     });
     await server.listen();
-    link = await FaultyProxy.openLink(await findFreePort(), port);
+    link = await FaultyProxy.openFaultyLink(await findFreePort(), port);
     channel = new GrpcServiceChannel({ ...common, services: { projections: `dns:///127.0.0.1:${link.port}` } });
     follow = channel.createOperations<StreamedOperations>(PROJECTIONS_PROTO, 1_000).progress.follow;
   });
   afterEach(async () => {
     await channel.close();
     await server.close();
-    await link.cutConnections();
+    await link.cutAllConnections();
   });
 
   async function startFollowing() {
@@ -137,7 +137,7 @@ describe('a streamed operation', () => {
 
   it('ends with Unavailable when the connection is lost, and in the service too', async () => {
     const { ended, operation } = await startFollowing();
-    await link.cutConnections();
+    await link.cutAllConnections();
     await expect(ended).rejects.toThrow(Unavailable);
     await eventually(() => expect(operation.signal.aborted).toBe(true));
     await link.acceptConnectionsAgain();

@@ -25,8 +25,8 @@ describe('calls with a routing key', () => {
     const port = await findFreePort();
     const server = await startGrpcServer({ note: () => Promise.resolve(name) }, { address: `127.0.0.1:${port}` });
     closing.push(() => server.close());
-    const link = await FaultyProxy.openLink(linkPort ?? (await findFreePort()), port);
-    closing.push(() => link.cutConnections());
+    const link = await FaultyProxy.openFaultyLink(linkPort ?? (await findFreePort()), port);
+    closing.push(() => link.cutAllConnections());
     return { name, link };
   }
 
@@ -67,7 +67,7 @@ describe('calls with a routing key', () => {
     const replicas = [await startReplica('one'), await startReplica('two'), await startReplica('three')];
     const call = openCaller(replicas.map(({ link }) => link.port));
     const before = await findReplicasOnceConnected(call, 3);
-    await replicas[0]!.link.cutConnections();
+    await replicas[0]!.link.cutAllConnections();
     const during = await findReplicas(call);
     for (const [key, replica] of before) {
       if (replica === 'one') expect(during.get(key)).not.toBe('one');
@@ -83,7 +83,7 @@ describe('calls with a routing key', () => {
     const call = openCaller(ports, { keepaliveMs: 600_000, keepaliveTimeoutMs: 600_000 });
     const before = await findReplicasOnceConnected(call, 2);
     const [key = ''] = KEYS.filter((one) => before.get(one) === 'one');
-    replicas[0]!.link.holdData();
+    replicas[0]!.link.stopRelayingData();
     const stuck: Promise<string>[] = [];
     await eventually(async () => {
       const answer = call(key);

@@ -79,11 +79,11 @@ class ReplicaPicker implements experimental.Picker {
     const responding = this.replicas.filter((replica) => !replica.isUnresponsive(now));
     const candidates = responding.length > 0 ? responding : this.replicas;
     const [key] = args.metadata.get(ROUTING_KEY);
-    const replica = key === undefined ? this.takeNext(candidates) : findBestReplica(candidates, String(key));
+    const replica = key === undefined ? this.pickNextReplica(candidates) : findBestReplica(candidates, String(key));
     return replica?.pick(args) ?? new experimental.UnavailablePicker().pick(args);
   }
 
-  private takeNext(candidates: readonly Replica[]): Replica | undefined {
+  private pickNextReplica(candidates: readonly Replica[]): Replica | undefined {
     this.next += 1;
     return candidates[this.next % candidates.length];
   }
@@ -132,7 +132,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
   ): boolean {
     if (!(config instanceof ReplicaBalancingConfig)) return false;
     if (!endpoints.ok) {
-      if (this.replicas.size === 0) this.reportFailure(endpoints.error);
+      if (this.replicas.size === 0) this.reportReplicaFailure(endpoints.error);
       return true;
     }
     // Balancers of new replicas report their state before all replicas are known.
@@ -146,7 +146,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     );
     for (const [name, { balancer }] of former) if (!this.replicas.has(name)) balancer.destroy();
     this.isUpdating = false;
-    if (this.replicas.size === 0) this.reportFailure({ details: `the service has no addresses: ${note}` });
+    if (this.replicas.size === 0) this.reportReplicaFailure({ details: `the service has no addresses: ${note}` });
     else this.reportState();
     return true;
   }
@@ -208,12 +208,12 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     if (ready.length > 0) this.report(connectivityState.READY, new ReplicaPicker(ready, first));
     else if (hasState(connectivityState.CONNECTING) || hasState(connectivityState.IDLE))
       this.report(connectivityState.CONNECTING, new experimental.QueuePicker(this));
-    else this.reportFailure({ details: `no replica can be reached: ${this.lastError}` });
+    else this.reportReplicaFailure({ details: `no replica can be reached: ${this.lastError}` });
     for (const { balancer } of replicas)
       if (balancer.getConnectivityState() === connectivityState.IDLE) balancer.exitIdle();
   }
 
-  private reportFailure(failure: Partial<StatusObject>): void {
+  private reportReplicaFailure(failure: Partial<StatusObject>): void {
     const picker = new experimental.UnavailablePicker(failure);
     this.report(connectivityState.TRANSIENT_FAILURE, picker, failure.details);
   }

@@ -120,8 +120,8 @@ export class GroupMember {
       await this.joinGroup(client);
     } catch (error) {
       this.countRetry('consuming');
-      this.reporter.reportFailure(describeReason(error));
-      for (const work of this.inHand.values()) work.preventCommits();
+      this.reporter.reportRetryFailure(describeReason(error));
+      for (const work of this.inHand.values()) work.preventOffsetCommits();
       if (this.assignedAs === '') throw error;
     } finally {
       client.destroyKafkaClient();
@@ -159,7 +159,7 @@ export class GroupMember {
       leaving.addEventListener('abort', () => leave(), { once: true });
       if (leaving.aborted) leave();
       consumer.on(consumer.events.CRASH, ({ payload }) => crash(payload.error));
-      consumer.on(consumer.events.HEARTBEAT, () => this.reportSuccess());
+      consumer.on(consumer.events.HEARTBEAT, () => this.reportConsumerSuccess());
       endWatch = this.heartbeats.watchHeartbeats(() => crash(new Unavailable(ENGINE_NAME, 'silent')));
       this.crash = crash;
       this.startConsumer(consumer).catch(crash);
@@ -184,18 +184,18 @@ export class GroupMember {
     });
   }
 
-  private reportSuccess(): void {
+  private reportConsumerSuccess(): void {
     this.heartbeats.recordHeartbeat();
-    this.reporter.reportSuccess();
+    this.reporter.reportRetrySuccess();
   }
 
   /** A changed member id means that other members may have owned the partitions meanwhile. */
   private onGroupJoined(memberId: string, partitions: readonly number[]): void {
     for (const work of this.inHand.values()) {
-      if (memberId !== this.assignedAs || !partitions.includes(work.partition)) work.preventCommits();
+      if (memberId !== this.assignedAs || !partitions.includes(work.partition)) work.preventOffsetCommits();
     }
     this.assignedAs = memberId;
-    this.reportSuccess();
+    this.reportConsumerSuccess();
   }
 
   private async handleBatch(payload: EachBatchPayload): Promise<void> {
@@ -231,14 +231,14 @@ export class GroupMember {
     await rejectAfterTimeout(this.limits.requestTimeoutMs, committing).catch((error: unknown) => {
       // Restarts the consumer, because no later commit can succeed and kafkajs may not notice.
       if (describeReason(error) === UNKNOWN_MEMBER_ERROR_TYPE && assignedAs === this.assignedAs)
-        this.reportFailure(error);
+        this.reportConsumerFailure(error);
       throw error;
     });
   }
 
   /** Ends the consumer. The next one starts at the committed offsets. */
-  private reportFailure(reason: unknown): void {
-    for (const work of this.inHand.values()) work.preventCommits();
+  private reportConsumerFailure(reason: unknown): void {
+    for (const work of this.inHand.values()) work.preventOffsetCommits();
     this.crash(reason);
   }
 
@@ -246,7 +246,7 @@ export class GroupMember {
     const { partition } = work;
     this.inHand.delete(partition);
     try {
-      work.fetchNext();
+      work.fetchNextMessages();
       // Resumes the partition, because the current consumer may have paused it.
       this.consumer?.resume([{ topic: this.membership.clusterTopic, partitions: [partition] }]);
     } catch {

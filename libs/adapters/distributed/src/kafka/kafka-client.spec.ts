@@ -40,16 +40,16 @@ describe('RetryReporter', () => {
 
   const failFor = (seconds: number) => {
     for (let n = 0; n < seconds; n += 1) {
-      reporter.reportFailure('ECONNREFUSED');
+      reporter.reportRetryFailure('ECONNREFUSED');
       jest.advanceTimersByTime(1_000);
     }
   };
 
   it('logs the first failure and the success', () => {
-    reporter.reportSuccess();
+    reporter.reportRetrySuccess();
     failFor(10);
-    reporter.reportSuccess();
-    reporter.reportSuccess();
+    reporter.reportRetrySuccess();
+    reporter.reportRetrySuccess();
     expect(lines).toEqual(['info sent again events ECONNREFUSED', 'info sent again: over events 10']);
   });
 
@@ -59,8 +59,8 @@ describe('RetryReporter', () => {
   });
 
   it('warns immediately if the failure is not an outage', () => {
-    reporter.reportFailure('TypeError', true);
-    reporter.reportFailure('TypeError', true);
+    reporter.reportRetryFailure('TypeError', true);
+    reporter.reportRetryFailure('TypeError', true);
     expect(lines).toEqual(['warn sent again events TypeError 0']);
   });
 });

@@ -244,7 +244,7 @@ export class RetryReporter {
   ) {}
 
   /** @param isFault true if the reason is not an outage of an engine; it is logged as a warning immediately */
-  reportFailure(reason: string, isFault = false): void {
+  reportRetryFailure(reason: string, isFault = false): void {
     const now = performance.now();
     const isNew = this.since === undefined;
     this.since ??= now;
@@ -254,7 +254,7 @@ export class RetryReporter {
     } else if (isNew) this.logger.info({ ...this.fields, reason }, this.what);
   }
 
-  reportSuccess(): void {
+  reportRetrySuccess(): void {
     if (this.since === undefined) return;
     this.logger.info({ ...this.fields, ...this.createDurationFields(performance.now()) }, `${this.what}: over`);
     this.since = undefined;

@@ -94,7 +94,7 @@ function faults(engines: string): void {
       await proxy.closeProxy();
       await engine.removeNode();
     });
-    afterEach(() => proxy.stopCutting());
+    afterEach(() => proxy.stopCuttingResponses());
 
     // One partition and one message per call, because wrongly reused sequence numbers show as losses only if counts
     // agree.
@@ -109,9 +109,9 @@ function faults(engines: string): void {
       const broker = open();
       await make(broker, 1);
       consume(broker);
-      proxy.cutAnswers(PRODUCE_API_KEY, 4);
+      proxy.cutResponsesOfKind(PRODUCE_API_KEY, 4);
       await publishSingly(broker, 8, 30);
-      proxy.stopCutting();
+      proxy.stopCuttingResponses();
       expect(proxy.cuts).toBeGreaterThan(5);
       expect(ledger.acknowledged.size).toBe(240);
       await expectAllDelivered();
@@ -122,9 +122,9 @@ function faults(engines: string): void {
       await make(broker, 1);
       consume(broker);
       for (let n = 0; n < 3; n += 1) {
-        proxy.cutAnswers(PRODUCE_API_KEY, 1);
+        proxy.cutResponsesOfKind(PRODUCE_API_KEY, 1);
         await expect(broker.publish(topic, [createMessage('given-up', n)])).rejects.toThrow(Unavailable);
-        proxy.stopCutting();
+        proxy.stopCuttingResponses();
         await ledger.publishBatches(broker, topic, { name: `after-${n}`, batches: 5, perBatch: 1 });
       }
       expect(ledger.acknowledged.size).toBe(15);
@@ -144,7 +144,7 @@ function faults(engines: string): void {
       await eventually(() => expect(proxy.cuts).toBeGreaterThan(before + 100), DEADLINE);
       await eventually(() => expect(publisher.checkHealth(topic)).rejects.toThrow(Unavailable), DEADLINE);
       await expectAllDelivered();
-      proxy.stopCutting();
+      proxy.stopCuttingResponses();
       await ledger.publishBatches(publisher, topic, { name: 'after', batches: 10, perBatch: 10 });
       await expectAllDelivered();
       await eventually(async () => expect(await publisher.lag(topic, group)).toBe(0), DEADLINE);
@@ -158,7 +158,7 @@ function faults(engines: string): void {
       await publishFromFour(first, 2);
       await expectAllDelivered();
       const before = proxy.cuts;
-      proxy.cutAnswers(SYNC_GROUP_API_KEY, 1, 3);
+      proxy.cutResponsesOfKind(SYNC_GROUP_API_KEY, 1, 3);
       consume(second);
       await eventually(() => expect(proxy.cuts).toBe(before + 3), DEADLINE);
       await publishFromFour(first, 10);
@@ -196,7 +196,7 @@ function faults(engines: string): void {
         expect(handled).toContain('who stays');
       }, DEADLINE);
       // The remaining member must join again.
-      proxy.cutAnswers(FIND_COORDINATOR_API_KEY, 1, 12);
+      proxy.cutResponsesOfKind(FIND_COORDINATOR_API_KEY, 1, 12);
       leaving.abort();
       await eventually(
         () => expect(lines).toContain('message broker: a consumer crashed; starting a new one'),

@@ -82,7 +82,7 @@ export class OrderedProducer {
       const deadline = monotonicMs() + this.options.limits.publishTimeoutMs;
       this.waiting.push(...splitIntoChunks(messages, { deadline, left: messages.length, acknowledged, failed }));
     });
-    if (!this.isSending) void this.sendAll();
+    if (!this.isSending) void this.sendWaitingMessages();
     return settled;
   }
 
@@ -92,7 +92,7 @@ export class OrderedProducer {
     this.disconnectProducer();
   }
 
-  private async sendAll(): Promise<void> {
+  private async sendWaitingMessages(): Promise<void> {
     this.isSending = true;
     for (let batch = this.takeNextBatch(); batch.length > 0; batch = this.takeNextBatch()) {
       const failure = await this.sendUntilAcknowledged(batch);
@@ -142,7 +142,7 @@ export class OrderedProducer {
       .map(({ message: { key, value, headers } }) => ({ key, value, headers }));
     const onFailure = (error: unknown) => {
       this.disconnectProducer();
-      if (isTransient(error) && !signal.aborted) this.reporter.reportFailure(describeReason(error));
+      if (isTransient(error) && !signal.aborted) this.reporter.reportRetryFailure(describeReason(error));
     };
     try {
       const send = () => rejectAfterTimeout(deadline - monotonicMs(), this.sendMessages(messages), signal);
@@ -152,7 +152,7 @@ export class OrderedProducer {
       if (signal.aborted) return new Unavailable(ENGINE_NAME, 'closed');
       return error instanceof Unavailable ? error : new Unavailable(ENGINE_NAME, describeReason(error));
     }
-    this.reporter.reportSuccess();
+    this.reporter.reportRetrySuccess();
     return undefined;
   }
 

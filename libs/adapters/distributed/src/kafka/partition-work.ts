@@ -69,12 +69,12 @@ export class PartitionWork {
   }
 
   /** Prevents further commits, because another member owns the partition. */
-  preventCommits(): void {
+  preventOffsetCommits(): void {
     this.fencing.abort();
   }
 
   /** Lets kafkajs fetch the next messages. */
-  fetchNext(): void {
+  fetchNextMessages(): void {
     if (this.next !== undefined && !this.isFenced) this.options.resolve(String(BigInt(this.next) - 1n));
   }
 
@@ -104,7 +104,7 @@ export class PartitionWork {
     const onFailure = (error: unknown) => {
       countRetry(step.metric);
       const reason = error instanceof Error ? describeReason(error) : String(error);
-      if (!this.isStopping) reporter.reportFailure(reason, step.isFault(error));
+      if (!this.isStopping) reporter.reportRetryFailure(reason, step.isFault(error));
     };
     const signal = AbortSignal.any([this.fencing.signal, leaving]);
     const { maxPauseMs } = step;
@@ -113,7 +113,7 @@ export class PartitionWork {
     } catch {
       return false;
     }
-    reporter.reportSuccess();
+    reporter.reportRetrySuccess();
     return true;
   }
 }

@@ -67,7 +67,7 @@ export class TopicProducer {
   private assignProducers(messages: readonly IndexedMessage[]): Map<OrderedProducer, IndexedMessage[]> {
     const parts = new Map<OrderedProducer, IndexedMessage[]>();
     for (const indexed of messages) {
-      const producer = this.chooseProducer(indexed.message);
+      const producer = this.chooseProducerOfKey(indexed.message);
       const part = parts.get(producer);
       if (part === undefined) parts.set(producer, [indexed]);
       else part.push(indexed);
@@ -75,7 +75,7 @@ export class TopicProducer {
     return parts;
   }
 
-  private chooseProducer({ key, value }: Message): OrderedProducer {
+  private chooseProducerOfKey({ key, value }: Message): OrderedProducer {
     const { partitionMetadata } = this;
     const { clusterTopic: topic } = this.options;
     const producer = this.producers[this.partitioner({ topic, partitionMetadata, message: { key, value } })];

@@ -51,7 +51,7 @@ export class DriverClient {
   }
 
   /** Records that an operation succeeded, or failed with an answer of the server. */
-  recordAnswer(): void {
+  recordServerAnswer(): void {
     this.answeredAt = performance.now();
     this.unansweredSince = undefined;
   }

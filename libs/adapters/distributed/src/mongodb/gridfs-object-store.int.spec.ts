@@ -82,7 +82,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       let attempt = 0;
       await eventually(() => store.putObject(`obj_b${(attempt += 1)}`, large()));
       expect(await store.getObject('obj_a')).toBeUndefined();
-      await store.removeUnfinished(tomorrow());
+      await store.removeUnfinishedObjects(tomorrow());
       expect(await counts()).toEqual([1, 3, 0]);
     });
 
@@ -90,7 +90,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       const other = new GridfsObjectStore(connect());
       const slow = store.putObject(
         'obj_a',
-        large(() => other.removeUnfinished(tomorrow())),
+        large(() => other.removeUnfinishedObjects(tomorrow())),
       );
       await expect(slow).rejects.toThrow('took too long');
       expect(await counts()).toEqual([0, 0, 0]);
@@ -106,9 +106,9 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
         await unfinished.insertOne({ _id: 'obj_delete', at, isGivenUp: true });
         await files.deleteOne({ _id: 'obj_delete' });
       });
-      await store.removeUnfinished(new Date(Date.now() - DAY_MS));
+      await store.removeUnfinishedObjects(new Date(Date.now() - DAY_MS));
       expect(await counts()).toEqual([1, 6, 2]);
-      await store.removeUnfinished(tomorrow());
+      await store.removeUnfinishedObjects(tomorrow());
       expect(await counts()).toEqual([1, 3, 0]);
       expect((await store.getObject('obj_put'))?.sizeBytes).toBe(600_000);
     });

@@ -106,7 +106,7 @@ export class GridfsObjectStore implements ObjectStore {
     } while (after !== undefined);
   }
 
-  async removeUnfinished(before: Date): Promise<void> {
+  async removeUnfinishedObjects(before: Date): Promise<void> {
     const at = { $lt: before };
     for (;;) {
       const page = await this.runOnGridfs(({ unfinished }) => unfinished.find({ at }).limit(FILE_PAGE_SIZE).toArray());

@@ -85,7 +85,7 @@ export class HeldLease implements Lease {
 
   /** The code compares the clock, because timers may run late after a pause of the process. */
   isHeld(): boolean {
-    if (this.options.time.now() >= this.reliableUntil) this.loseLease();
+    if (this.options.time.now() >= this.reliableUntil) this.markLeaseLost();
     return !this.lost.aborted;
   }
 
@@ -118,7 +118,7 @@ export class HeldLease implements Lease {
       if (this.lost.aborted) return;
       const sentAt = time.now();
       try {
-        if (!(await this.writeRenewal(this.record.holder))) return this.loseLease();
+        if (!(await this.writeRenewal(this.record.holder))) return this.markLeaseLost();
         // A lease that expired during the write stays lost, because another process may have taken it over.
         if (this.isHeld()) this.reliableUntil = this.computeReliableUntil(sentAt);
         every = RENEWAL_INTERVAL_FRACTION;
@@ -147,7 +147,7 @@ export class HeldLease implements Lease {
     return sentAt + RELIABLE_DURATION_FRACTION * this.options.ttlMs;
   }
 
-  private loseLease(): void {
+  private markLeaseLost(): void {
     if (this.lost.aborted) return;
     this.endLease();
     this.options.onEnd(this);

@@ -128,7 +128,7 @@ describe.each(SEEDS)('processes that share leases, seed %d', (seed) => {
     let beats = 0;
     idle!.losesBeat = () => (beats += 1) % 4 !== 0;
     const seen = new Set<number | undefined>();
-    other!.shares.followMembers('work', (members) => seen.add(members.length));
+    other!.shares.followMembersOfGroup('work', (members) => seen.add(members.length));
     await advance(60_000);
     expect(beats).toBeGreaterThan(20);
     expect([...seen]).toEqual([2]);

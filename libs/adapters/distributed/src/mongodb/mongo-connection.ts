@@ -89,12 +89,12 @@ export class MongoConnection {
         client.running.delete(running);
       };
       const fail = (error: unknown) => {
-        if (isErrorFromServer(error)) this.recordAnswer(client);
+        if (isErrorFromServer(error)) this.recordAnswerOfClient(client);
         else this.recordMissingAnswer(client, startedAt);
         reject(convertMongoError(error) as Error);
       };
       running.finally(settle).then((result) => {
-        this.recordAnswer(client);
+        this.recordAnswerOfClient(client);
         resolve(result);
       }, fail);
     });
@@ -136,9 +136,9 @@ export class MongoConnection {
     );
   }
 
-  private recordAnswer(client: DriverClient): void {
-    client.recordAnswer();
-    this.silence?.recordAnswer();
+  private recordAnswerOfClient(client: DriverClient): void {
+    client.recordServerAnswer();
+    this.silence?.recordServerAnswer();
   }
 
   private recordMissingAnswer(client: DriverClient, startedAt: number): void {

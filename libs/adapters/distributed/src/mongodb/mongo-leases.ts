@@ -135,7 +135,7 @@ export class MongoLeases implements Leases {
       let seen: ObservedRecord | undefined;
       let readLimitMs = FIRST_READ_LIMIT_MS;
       const poll = async () => {
-        const found = await this.tryAcquire(this.readRecord(name, readLimitMs), { name, holder, seen });
+        const found = await this.acquireLeaseIfFree(this.readLeaseRecord(name, readLimitMs), { name, holder, seen });
         readLimitMs = FIRST_READ_LIMIT_MS;
         return found;
       };
@@ -158,7 +158,7 @@ export class MongoLeases implements Leases {
   }
 
   /** @throws Unavailable if the read takes longer than the limit */
-  private async readRecord(name: string, limitMs: number): Promise<LeaseRecord | undefined> {
+  private async readLeaseRecord(name: string, limitMs: number): Promise<LeaseRecord | undefined> {
     const records = await this.openLeaseRecords();
     const ended = new AbortController();
     const expired = this.time.wait(limitMs, ended.signal).then(() => {
@@ -172,7 +172,7 @@ export class MongoLeases implements Leases {
   }
 
   /** Acquires the lease if it is free; otherwise returns its record. */
-  private async tryAcquire(
+  private async acquireLeaseIfFree(
     reading: Promise<LeaseRecord | undefined>,
     {
       name,

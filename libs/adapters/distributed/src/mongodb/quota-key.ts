@@ -108,7 +108,7 @@ export class QuotaKey {
     this.pending = this.pending.filter(({ second }) => second > this.minute.newest - BUCKET_COUNT);
     for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS && this.pending.length > 0; attempt += 1) {
       if ((await this.writeRecord(this.minute)) !== 'conflict') return;
-      await this.readRecord();
+      await this.readQuotaRecord();
     }
   }
 
@@ -139,7 +139,7 @@ export class QuotaKey {
       const count = this.computeReservation(limit, used);
       if (used < limit) await this.reserveRequests(count, attempt > MAX_WRITE_ATTEMPTS);
       else if (this.isStoredRecordRecent()) return this.createDecision(limit, false);
-      else if (!(await this.readRecord())) return this.createDecision(limit, false);
+      else if (!(await this.readQuotaRecord())) return this.createDecision(limit, false);
     }
     return this.createDecision(limit, true);
   }
@@ -163,7 +163,7 @@ export class QuotaKey {
   private async reserveRequests(count: number, isLocal: boolean): Promise<void> {
     const { newest } = this.advanceToNow();
     const outcome = isLocal ? 'unknown' : await this.writeRecord(addToCountOfSecond(this.minute, newest, count));
-    if (outcome === 'conflict') return void (await this.readRecord());
+    if (outcome === 'conflict') return void (await this.readQuotaRecord());
     if (outcome === 'unknown') this.addPendingChange(newest, count);
     // A reservation of a past second would count a request as older than it is.
     if (this.advanceToNow().newest === newest) this.spare = count;
@@ -191,11 +191,11 @@ export class QuotaKey {
   /** Reads the record if a write of this process would probably conflict, because another process has written since. */
   private async readOutdatedRecord(): Promise<void> {
     const isOld = Math.abs(this.clock().getTime() - this.storedAt) > OUTDATED_MS;
-    if (this.stored === undefined || (this.spare === 0 && this.isShared && isOld)) await this.readRecord();
+    if (this.stored === undefined || (this.spare === 0 && this.isShared && isOld)) await this.readQuotaRecord();
   }
 
   /** Reads the record. Returns false if the store is unreachable. */
-  private async readRecord(): Promise<boolean> {
+  private async readQuotaRecord(): Promise<boolean> {
     const stored = await this.onStore((records) => records.get(this.id));
     if (stored === STORE_UNREACHABLE) return false;
     this.isShared = stored?.version !== this.stored?.version;

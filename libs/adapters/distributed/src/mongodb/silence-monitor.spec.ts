@@ -61,7 +61,7 @@ describe('a monitor of silent servers', () => {
     watchForever();
     for (let n = 0; n < 100; n += 1) {
       await pass(100);
-      monitor.recordAnswer();
+      monitor.recordServerAnswer();
     }
     expect(pings).toBe(0);
   });

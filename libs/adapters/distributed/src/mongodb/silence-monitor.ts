@@ -62,7 +62,7 @@ export class SilenceMonitor {
   }
 
   /** Records that the server answered. */
-  recordAnswer(): void {
+  recordServerAnswer(): void {
     this.answeredAt = performance.now();
     this.silentMs = 0;
     this.isServerSilent = false;
@@ -96,7 +96,7 @@ export class SilenceMonitor {
     this.pingedAt = performance.now();
     this.runningPings += 1;
     await this.ping().then(
-      () => this.recordAnswer(),
+      () => this.recordServerAnswer(),
       () => undefined,
     );
     this.runningPings -= 1;

@@ -30,7 +30,7 @@ export const IS_NODE_KILLABLE = EVENTSTOREDB_URL === undefined || EVENTSTOREDB_S
 export const NOT_KILLABLE_REASON =
   'EVENTSTOREDB_START is not set: it must name the command that starts the node of EVENTSTOREDB_URL';
 /** True if the node can simulate failures that a real process cannot produce. */
-export const IS_STAND_IN = EVENTSTOREDB_URL === undefined;
+export const IS_STAND_IN_NODE = EVENTSTOREDB_URL === undefined;
 export const NO_STAND_IN_REASON = 'the test needs the fault switches of the stand-in';
 
 export function openEventStoreDbEventStore(
@@ -128,7 +128,7 @@ export function createEventStoreDbSubject(
 
   const url = () => {
     const address = node?.url ?? EVENTSTOREDB_URL ?? '';
-    return IS_STAND_IN && standIn.users !== undefined ? addUser(address) : address;
+    return IS_STAND_IN_NODE && standIn.users !== undefined ? addUser(address) : address;
   };
 
   function reopenStore(): Promise<EventStoreDbEventStore> {

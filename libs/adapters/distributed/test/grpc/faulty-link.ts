@@ -21,26 +21,26 @@ export class FaultyProxy {
     private readonly replicaPort: number,
   ) {}
 
-  static async openLink(port: number, replicaPort: number): Promise<FaultyProxy> {
+  static async openFaultyLink(port: number, replicaPort: number): Promise<FaultyProxy> {
     const link = new FaultyProxy(port, replicaPort);
     await link.acceptConnectionsAgain();
     return link;
   }
 
   /** Simulates a killed process: every connection ends and no new one is accepted. */
-  async cutConnections(): Promise<void> {
+  async cutAllConnections(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => this.server?.close(resolve));
   }
 
   async acceptConnectionsAgain(): Promise<void> {
-    const server = createServer((caller) => this.relayData(caller));
+    const server = createServer((caller) => this.relayDataOfCaller(caller));
     this.server = server;
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
   }
 
   /** Simulates a stopped process: connections are accepted and kept, nothing is answered, and sent data waits. */
-  holdData(): void {
+  stopRelayingData(): void {
     this.isHung = true;
   }
 
@@ -64,7 +64,7 @@ export class FaultyProxy {
     this.cutsLeft = count;
   }
 
-  private relayData(caller: Socket): void {
+  private relayDataOfCaller(caller: Socket): void {
     this.connections += 1;
     const replica = connect(this.replicaPort, '127.0.0.1');
     for (const [from, to] of [

@@ -21,7 +21,7 @@ export class CuttingProxy {
     private readonly port: number,
     private readonly nodePort: number,
   ) {
-    this.server = createServer((client) => this.relayData(client));
+    this.server = createServer((client) => this.relayDataOfClient(client));
   }
 
   async listenOnFreePort(): Promise<void> {
@@ -29,7 +29,7 @@ export class CuttingProxy {
   }
 
   /** Cuts responses to a type of request. @param every cuts each n-th response */
-  cutAnswers(kind: number, every: number, most = Infinity): void {
+  cutResponsesOfKind(kind: number, every: number, most = Infinity): void {
     let seen = 0;
     const end = this.cuts + most;
     this.bytesBeforeCut = (of) => (of === kind && this.cuts < end && ++seen % every === 0 ? 0 : undefined);
@@ -42,7 +42,7 @@ export class CuttingProxy {
     this.bytesBeforeCut = (_kind, bytes) => (random() < share ? 1 + Math.floor(random() * (bytes - 1)) : undefined);
   }
 
-  stopCutting(): void {
+  stopCuttingResponses(): void {
     this.bytesBeforeCut = () => undefined;
   }
 
@@ -51,7 +51,7 @@ export class CuttingProxy {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private relayData(client: Socket): void {
+  private relayDataOfClient(client: Socket): void {
     const node = connect(this.nodePort, '127.0.0.1');
     const kinds = new Map<number, number>();
     const end = () => {

@@ -170,10 +170,10 @@ export class VirtualProcess {
   /** Operations take effect, and respond, after random delays. */
   private createCollection(stored: Map<string, Document>): Collection<Document> {
     const run = async <T>(operation: () => T): Promise<T> => {
-      await this.delayCall();
+      await this.delayCallByVirtualTime();
       if (this.isStoreAway) throw new Unavailable('document store', 'test');
       const result = operation();
-      await this.delayCall();
+      await this.delayCallByVirtualTime();
       return result;
     };
     const write = (document: Document, guard: Filter | undefined, mayInsert: boolean) => {
@@ -200,7 +200,7 @@ export class VirtualProcess {
     } as unknown as Collection<Document>;
   }
 
-  private async delayCall(): Promise<void> {
+  private async delayCallByVirtualTime(): Promise<void> {
     await new Promise<void>((resolve) => this.cluster.time.scheduleTimer(this.cluster.random() * 15, resolve));
     await this.continueWhenRunning();
   }

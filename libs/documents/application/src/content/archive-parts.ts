@@ -39,10 +39,10 @@ export async function checkArchiveParts(
   const archive = new SequentialReader(bytes);
   try {
     for (const part of [...parts].sort((a, b) => a.offset - b.offset)) {
-      await archive.skipTo(part.offset);
+      await archive.skipToArchivePosition(part.offset);
       const header = await archive.readBytes(LOCAL_HEADER_BYTES);
       if (header.readUInt32LE(0) !== ZIP_LOCAL_HEADER_SIGNATURE) throw damagedArchiveError();
-      await archive.skipTo(archive.position + header.readUInt16LE(26) + header.readUInt16LE(28));
+      await archive.skipToArchivePosition(archive.position + header.readUInt16LE(26) + header.readUInt16LE(28));
       await checkPartContent(part, archive);
     }
   } finally {
@@ -98,7 +98,7 @@ class SequentialReader {
     this.iterator = bytes[Symbol.asyncIterator]();
   }
 
-  async skipTo(position: number): Promise<void> {
+  async skipToArchivePosition(position: number): Promise<void> {
     // Overlapping parts would let a small file inflate many times.
     if (position < this.position) throw damagedArchiveError();
     const skipped = this.readBytesUntil(position);

@@ -16,7 +16,7 @@ export class BinaryJudge {
   constructor(private readonly contentType: DocumentContentType) {}
 
   judgeBytes(bytes: Buffer): void {
-    this.tail.keepBytes(bytes);
+    this.tail.keepLastBytes(bytes);
   }
 
   /** @throws UnsupportedDocumentType */
@@ -75,7 +75,7 @@ export class ArchiveJudge {
   constructor(private readonly byBeginning: OfficeType | undefined) {}
 
   judgeBytes(bytes: Buffer): void {
-    this.tail.keepBytes(bytes);
+    this.tail.keepLastBytes(bytes);
   }
 
   /** @throws UnsupportedDocumentType */
@@ -170,7 +170,7 @@ export class StreamTail {
     this.ring = Buffer.alloc(size);
   }
 
-  keepBytes(bytes: Uint8Array): void {
+  keepLastBytes(bytes: Uint8Array): void {
     const { ring } = this;
     const kept = bytes.subarray(Math.max(0, bytes.length - ring.length));
     const at = (this.total + bytes.length - kept.length) % ring.length;

@@ -51,12 +51,12 @@ export class FileTypeJudge {
   private async detectType(): Promise<ContentJudge> {
     const head = Buffer.concat(this.head);
     this.head = [];
-    this.judge = this.createJudge(await detectTypeFromBeginning(head), head);
+    this.judge = this.createContentJudge(await detectTypeFromBeginning(head), head);
     this.judge.judgeBytes(head);
     return this.judge;
   }
 
-  private createJudge(beginning: Beginning, head: Buffer): ContentJudge {
+  private createContentJudge(beginning: Beginning, head: Buffer): ContentJudge {
     switch (beginning.kind) {
       case 'binary':
         return new BinaryJudge(beginning.contentType);

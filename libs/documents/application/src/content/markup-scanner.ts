@@ -32,7 +32,7 @@ abstract class MarkupScanner implements TokenizerCallbacks {
   }
 
   /** @throws UnsupportedDocumentType */
-  finishText(): void {
+  finishMarkupText(): void {
     this.tokenizer.end();
   }
 
@@ -124,10 +124,10 @@ export class PageScanner extends MarkupScanner {
 
   onprocessinginstruction(): void {}
 
-  override finishText(): void {
+  override finishMarkupText(): void {
     // Reports an incomplete tag or declaration at the end like a complete one.
     this.scanText('>');
-    super.finishText();
+    super.finishMarkupText();
   }
 }
 

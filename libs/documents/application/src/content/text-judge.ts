@@ -65,8 +65,8 @@ class Utf16Judge implements StreamingTextJudge {
 
   getType(): TextType {
     this.scanBytes();
-    this.scanners.bytes.finishText();
-    this.scanners.characters.finishText();
+    this.scanners.bytes.finishMarkupText();
+    this.scanners.characters.finishMarkupText();
     return this.contentType;
   }
 
@@ -151,7 +151,7 @@ class TextJudge implements StreamingTextJudge {
 
   /** @throws UnsupportedDocumentType */
   getType(): TextType {
-    this.markup.finishText();
+    this.markup.finishMarkupText();
     const isCutOff = this.contentType === 'application/xml' && this.last !== '>';
     if (isCutOff) throw new UnsupportedDocumentType('the file begins like XML but is not complete XML');
     return this.contentType;

@@ -47,7 +47,7 @@ export interface RecheckJobDependencies extends Pick<RecheckStartDependencies, '
   readonly rechecks: RecheckStore;
   readonly unsettledShipments: UnsettledShipments;
   /** Requests re-checks after an upgrade; absent if this process does not request them. */
-  readonly afterUpgrade?: Pick<UpgradeRecheck, 'requestIfUpgraded'>;
+  readonly afterUpgrade?: Pick<UpgradeRecheck, 'requestRechecksIfUpgraded'>;
   /** Returns the settings that `shipments` uses in this process. */
   readonly settings: { getCachedSettings(workspaceId: string): Promise<{ readonly version: number }> };
   readonly leases: LeaseSource;
@@ -92,13 +92,13 @@ export class RecheckJob {
       countRetry: createRetryCounter(metrics),
       description: 'checking shipments after a change of settings',
       intervalMs: everyMs,
-      round: (ending) => this.runRound(ending),
+      round: (ending) => this.checkAllWorkspaces(ending),
     });
   }
 
   /** Checks pages of all workspaces until no shipment is left. */
-  async runRound(ending: AbortSignal): Promise<void> {
-    await this.parts.afterUpgrade?.requestIfUpgraded(ending);
+  async checkAllWorkspaces(ending: AbortSignal): Promise<void> {
+    await this.parts.afterUpgrade?.requestRechecksIfUpgraded(ending);
     while (!ending.aborted && (await this.checkPageOfEachWorkspace(ending)));
   }
 
@@ -120,7 +120,7 @@ export class RecheckJob {
         failures.push(error);
       }
     }
-    this.start.dropOtherChanges(waiting);
+    this.start.dropChangesOfOtherWorkspaces(waiting);
     if (failures.length > 0) throw failures[0];
     return hasWorked;
   }
@@ -140,22 +140,22 @@ export class RecheckJob {
     const { version } = await this.parts.settings.getCachedSettings(recheck.workspace_id);
     // A check is useless if this process uses other settings than the re-check.
     if (version !== recheck.version) return false;
-    if (recheck.isRunning) return this.checkPage(recheck, ending);
+    if (recheck.isRunning) return this.checkPageOfShipments(recheck, ending);
     if (!(await this.start.isReadModelCurrent(recheck))) return false;
     const begun = await this.storeProgress(recheck, { after: null, checked: 0, isDone: false });
-    return begun !== undefined && (await this.checkPage(begun, ending));
+    return begun !== undefined && (await this.checkPageOfShipments(begun, ending));
   }
 
-  private async checkPage(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
+  private async checkPageOfShipments(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
     const { unsettledShipments, page: size = PAGE_SIZE } = this.parts;
     const { workspace_id, after } = recheck;
     const find = () => unsettledShipments.listUnsettledShipments(workspace_id, after ?? undefined, size);
-    const page = await this.pace.runThenRest(find, ending);
+    const page = await this.pace.runWorkThenRest(find, ending);
     let { checked } = recheck;
     for (let from = 0; from < page.length; from += MAX_CONCURRENT_CHECKS) {
       if (ending.aborted) return false;
-      checked += await this.pace.runThenRest(
-        () => this.checkAll(page.slice(from, from + MAX_CONCURRENT_CHECKS), ending),
+      checked += await this.pace.runWorkThenRest(
+        () => this.checkShipmentsConcurrently(page.slice(from, from + MAX_CONCURRENT_CHECKS), ending),
         ending,
       );
     }
@@ -177,7 +177,10 @@ export class RecheckJob {
    * Checks the shipments concurrently. Returns the number of checked shipments.
    * @throws Unavailable after all checks have ended
    */
-  private async checkAll(shipments: readonly UnsettledShipment[], ending: AbortSignal): Promise<number> {
+  private async checkShipmentsConcurrently(
+    shipments: readonly UnsettledShipment[],
+    ending: AbortSignal,
+  ): Promise<number> {
     const settled = await Promise.allSettled(shipments.map((shipment) => this.checkShipment(shipment, ending)));
     let checked = 0;
     for (const one of settled) {
@@ -246,7 +249,7 @@ class RecheckStartCondition {
   constructor(private readonly parts: RecheckStartDependencies) {}
 
   /** Drops all changes except those of the given workspaces, whose re-checks still wait. */
-  dropOtherChanges(waiting: ReadonlySet<string>): void {
+  dropChangesOfOtherWorkspaces(waiting: ReadonlySet<string>): void {
     for (const id of this.noticed.keys()) if (!waiting.has(id)) this.noticed.delete(id);
   }
 

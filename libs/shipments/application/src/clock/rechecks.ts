@@ -115,7 +115,7 @@ export class UpgradeRecheck {
    * nothing.
    * @throws Unavailable
    */
-  async requestIfUpgraded(ending: AbortSignal): Promise<void> {
+  async requestRechecksIfUpgraded(ending: AbortSignal): Promise<void> {
     const { rechecks, rules = RULES_VERSION } = this.parts;
     if (this.isDone) return;
     if ((await rechecks.readCheckedRules()) !== rules) {

@@ -49,7 +49,7 @@ describe('the clock over the embedded engines', () => {
       elapsed: () => elapsed,
       rest: async () => undefined,
     });
-    return () => clock.runRound(new AbortController().signal, { isHeld: () => true });
+    return () => clock.checkDueShipments(new AbortController().signal, { isHeld: () => true });
   }
 
   async function eventsOf(id: string, type?: string): Promise<readonly StoredEvent[]> {
@@ -149,7 +149,7 @@ describe('the clock over the embedded engines', () => {
 
   it('does nothing twice with a stale work list', async () => {
     const id = await create();
-    await deadlines.freezeDeadlines();
+    await deadlines.freezeWorkList();
     now = NOON + HOUR_MS;
     const sweep = sweeper();
     await sweep();

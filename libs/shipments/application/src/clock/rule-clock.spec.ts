@@ -8,7 +8,7 @@ const away = new Unavailable('event store', 'away');
 describe('the clock', () => {
   it('checks a shipment when due, and not before', async () => {
     const stage = new ClockStage();
-    stage.setDue(1, 60);
+    stage.setDueTimeOfShipment(1, 60);
     stage.now = 59.999;
     await stage.runRound();
     expect(stage.takeCheckedShipmentIds()).toEqual([]);
@@ -31,7 +31,7 @@ describe('the clock', () => {
 
   it('gives each check its own id and request id', async () => {
     const stage = new ClockStage();
-    for (let n = 0; n < 3; n += 1) stage.setDue(n, 1);
+    for (let n = 0; n < 3; n += 1) stage.setDueTimeOfShipment(n, 1);
     stage.now = 1;
     await stage.runRound();
     expect(new Set(stage.commands.map(({ id }) => id)).size).toBe(3);
@@ -41,8 +41,8 @@ describe('the clock', () => {
   it('checks due shipments sorted by due time, a few concurrently, and reads nothing else', async () => {
     const stage = new ClockStage();
     const due = Array.from({ length: 250 }, (_, n) => (n * 7) % 250);
-    for (const n of due) stage.setDue(n, n);
-    stage.setDue(999, 1_000);
+    for (const n of due) stage.setDueTimeOfShipment(n, n);
+    stage.setDueTimeOfShipment(999, 1_000);
     stage.now = 500;
     await stage.runRound();
     expect(stage.takeCheckedShipmentIds()).toEqual(Array.from({ length: 250 }, (_, n) => getShipmentId(n)));
@@ -53,7 +53,7 @@ describe('the clock', () => {
   it('pauses three times as long as it works', async () => {
     const stage = new ClockStage();
     stage.takes = 10;
-    for (let n = 0; n < 20; n += 1) stage.setDue(n, 1);
+    for (let n = 0; n < 20; n += 1) stage.setDueTimeOfShipment(n, 1);
     stage.now = 2;
     await stage.runRound();
     expect(stage.rests).toEqual([0, 30, 30, 30, 30, 30]);
@@ -62,8 +62,8 @@ describe('the clock', () => {
   it('holds shipments that a stale list still contains, longer each time', async () => {
     const stage = new ClockStage();
     stage.isBehind = true;
-    stage.setDue(1, 1);
-    stage.setDue(2, 2);
+    stage.setDueTimeOfShipment(1, 1);
+    stage.setDueTimeOfShipment(2, 2);
     stage.now = 2;
     for (const seconds of [0, 4.9, 0.1, 19.9, 0.1]) {
       stage.elapsed += seconds * SECOND;
@@ -76,10 +76,10 @@ describe('the clock', () => {
   it('checks a held shipment immediately at its next due time', async () => {
     const stage = new ClockStage();
     stage.isBehind = true;
-    stage.setDue(1, 1);
+    stage.setDueTimeOfShipment(1, 1);
     stage.now = 2;
     await stage.runRound();
-    stage.setDue(1, 2);
+    stage.setDueTimeOfShipment(1, 2);
     await stage.runRound();
     expect(stage.takeCheckedShipmentIds()).toEqual([getShipmentId(1), getShipmentId(1)]);
   });
@@ -87,11 +87,11 @@ describe('the clock', () => {
   it('reads beyond more than a page of held shipments', async () => {
     const stage = new ClockStage();
     stage.isBehind = true;
-    for (let n = 0; n < 150; n += 1) stage.setDue(n, 1);
+    for (let n = 0; n < 150; n += 1) stage.setDueTimeOfShipment(n, 1);
     stage.now = 3;
     await stage.runRound();
     stage.takeCheckedShipmentIds();
-    stage.setDue(200, 2);
+    stage.setDueTimeOfShipment(200, 2);
     await stage.runRound();
     expect(stage.takeCheckedShipmentIds()).toEqual([getShipmentId(200)]);
   });
@@ -101,7 +101,7 @@ describe('the clock', () => {
     ['fails', new Error('poison')],
   ])('continues if a check %s, logs it and retries later', async (_, error) => {
     const stage = new ClockStage(({ shipment_id }) => (shipment_id === getShipmentId(1) ? error : undefined));
-    for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
+    for (let n = 0; n < 20; n += 1) stage.setDueTimeOfShipment(n, n);
     stage.now = 60;
     await stage.runRound();
     expect(stage.takeCheckedShipmentIds()).toHaveLength(20);
@@ -117,7 +117,7 @@ describe('the clock', () => {
   it('waits for an unavailable engine, then continues from the same shipment', async () => {
     let isAway = true;
     const stage = new ClockStage(() => (isAway ? away : undefined));
-    for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
+    for (let n = 0; n < 20; n += 1) stage.setDueTimeOfShipment(n, n);
     stage.now = 60;
     await expect(stage.runRound()).rejects.toBe(away);
     expect(stage.takeCheckedShipmentIds()).toHaveLength(4);
@@ -136,14 +136,14 @@ describe('the clock', () => {
   it('continues with the next shipments if others keep writing to one', async () => {
     const busy = new Busy('shipments', 'other replicas keep writing to this shipment');
     const stage = new ClockStage(({ shipment_id }) => (shipment_id === getShipmentId(0) ? busy : undefined));
-    for (let n = 0; n < 20; n += 1) stage.setDue(n, n);
+    for (let n = 0; n < 20; n += 1) stage.setDueTimeOfShipment(n, n);
     stage.now = 60;
     await stage.runRound();
     expect(stage.takeCheckedShipmentIds()).toHaveLength(20);
     stage.elapsed += 5 * SECOND;
     // A single failure cannot be distinguished from an unavailable engine.
     await expect(stage.runRound()).rejects.toBe(busy);
-    stage.setDue(30, 30);
+    stage.setDueTimeOfShipment(30, 30);
     await stage.runRound();
     expect(stage.takeCheckedShipmentIds()).toEqual([0, 30].map(getShipmentId));
   });
@@ -161,7 +161,7 @@ describe('the clock', () => {
       }),
     ];
     for (const stage of stages) {
-      for (let n = 0; n < 250; n += 1) stage.setDue(n, 1);
+      for (let n = 0; n < 250; n += 1) stage.setDueTimeOfShipment(n, 1);
       stage.now = 2;
       await stage.runRound(ending.signal);
       expect(stage.takeCheckedShipmentIds()).toHaveLength(4);
@@ -171,7 +171,7 @@ describe('the clock', () => {
 
   it('checks nothing if the process was paused until the lease was taken over', async () => {
     const stage = new ClockStage();
-    stage.setDue(1, 1);
+    stage.setDueTimeOfShipment(1, 1);
     stage.now = 2;
     stage.isHeld = false;
     await stage.runRound();

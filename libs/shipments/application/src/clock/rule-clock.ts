@@ -65,7 +65,7 @@ export class RuleClock {
       countRetry: createRetryCounter(metrics),
       description: 'checking due shipments',
       intervalMs: everyMs,
-      round: (ending, lease) => this.runRound(ending, lease),
+      round: (ending, lease) => this.checkDueShipments(ending, lease),
     });
   }
 
@@ -73,19 +73,19 @@ export class RuleClock {
    * Checks all due shipments in the order of their due times. If the engine fails, the round ends and the remaining
    * shipments stay due.
    */
-  async runRound(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void> {
+  async checkDueShipments(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void> {
     const { workList, clock } = this.parts;
     const isEnding = () => ending.aborted || !lease.isHeld();
     let last: DueShipment | undefined;
     do {
       const look = () => workList.listDueShipments(clock().toISOString(), PAGE_SIZE, last);
-      const page = await this.pace.runThenRest(look, ending);
-      this.ruleClockMetrics.countWorkListRead();
-      const due = page.filter((shipment) => !this.recent.isOnHold(shipment));
+      const page = await this.pace.runWorkThenRest(look, ending);
+      this.ruleClockMetrics.countReadOfWorkList();
+      const due = page.filter((shipment) => !this.recent.isRecheckOnHold(shipment));
       while (due.length > 0 && !isEnding()) {
         this.ruleClockMetrics.setDueShipments(due);
         const next = due.splice(0, MAX_CONCURRENT_CHECKS);
-        await this.pace.runThenRest(() => this.checkAll(next), ending);
+        await this.pace.runWorkThenRest(() => this.checkShipmentsConcurrently(next), ending);
       }
       last = page.length < PAGE_SIZE ? undefined : page.at(-1);
     } while (last !== undefined && !isEnding());
@@ -96,7 +96,7 @@ export class RuleClock {
    * Checks shipments concurrently.
    * @throws Unavailable, after all checks have ended, if the engine was unavailable and no shipment could be checked
    */
-  private async checkAll(due: readonly DueShipment[]): Promise<void> {
+  private async checkShipmentsConcurrently(due: readonly DueShipment[]): Promise<void> {
     const checked = await Promise.allSettled(due.map((shipment) => this.checkShipment(shipment)));
     const failed = checked.filter((one) => one.status === 'rejected');
     if (failed.length === due.length) throw failed[0]?.reason;
@@ -111,14 +111,14 @@ export class RuleClock {
     const command = createRuleCheckCommand(shipment, clock().toISOString(), RULE_CLOCK_ACTOR);
     try {
       const { answer } = await shipments.checkRules(command);
-      this.ruleClockMetrics.countCheck(answer.outcome);
+      this.ruleClockMetrics.countShipmentCheck(answer.outcome);
     } catch (error) {
       if (error instanceof Unavailable) {
-        this.ruleClockMetrics.countCheck('unavailable');
+        this.ruleClockMetrics.countShipmentCheck('unavailable');
         this.recent.recordDeferredCheck(shipment);
         throw error;
       }
-      this.ruleClockMetrics.countCheck('failed');
+      this.ruleClockMetrics.countShipmentCheck('failed');
       this.logFailure(command, error);
     }
     this.recent.recordCheck(shipment);
@@ -194,7 +194,7 @@ class RecentlyCheckedShipments {
   /** @param elapsed returns monotonic milliseconds */
   constructor(private readonly elapsed: () => number) {}
 
-  isOnHold({ id, due_at }: DueShipment): boolean {
+  isRecheckOnHold({ id, due_at }: DueShipment): boolean {
     const check = this.checks.get(id);
     return check !== undefined && check.due_at === due_at && this.elapsed() < check.heldUntil;
   }
@@ -237,11 +237,11 @@ class RuleClockMetrics {
     );
   }
 
-  countWorkListRead(): void {
+  countReadOfWorkList(): void {
     this.looks.add();
   }
 
-  countCheck(outcome: string): void {
+  countShipmentCheck(outcome: string): void {
     this.checks.add(1, { outcome });
   }
 

@@ -38,11 +38,11 @@ describe('the re-check after an upgrade', () => {
     const stage = new Stage();
     stage.rules = before;
     const recheck = stage.recheck();
-    await recheck.requestIfUpgraded(never);
-    await recheck.requestIfUpgraded(never);
-    await stage.recheck().requestIfUpgraded(never);
+    await recheck.requestRechecksIfUpgraded(never);
+    await recheck.requestRechecksIfUpgraded(never);
+    await stage.recheck().requestRechecksIfUpgraded(never);
     expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
-    await stage.recheck('newer').requestIfUpgraded(never);
+    await stage.recheck('newer').requestRechecksIfUpgraded(never);
     expect(stage.requested).toEqual([...ALL, ...ALL]);
   });
 
@@ -50,10 +50,10 @@ describe('the re-check after an upgrade', () => {
     const stage = new Stage();
     stage.shown = '4';
     const recheck = stage.recheck();
-    await recheck.requestIfUpgraded(never);
+    await recheck.requestRechecksIfUpgraded(never);
     expect([stage.requested, stage.rules]).toEqual([[], undefined]);
     stage.shown = '5';
-    await recheck.requestIfUpgraded(never);
+    await recheck.requestRechecksIfUpgraded(never);
     expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
   });
 
@@ -63,11 +63,11 @@ describe('the re-check after an upgrade', () => {
     const recheck = stage.recheck();
     for (const elapsed of [5_000, 5_999]) {
       stage.elapsed = elapsed;
-      await recheck.requestIfUpgraded(never);
+      await recheck.requestRechecksIfUpgraded(never);
       expect([stage.requested, stage.rules]).toEqual([[], undefined]);
     }
     stage.elapsed = 6_000;
-    await recheck.requestIfUpgraded(never);
+    await recheck.requestRechecksIfUpgraded(never);
     expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
   });
 
@@ -75,13 +75,13 @@ describe('the re-check after an upgrade', () => {
     const stage = new Stage();
     stage.isAway = true;
     const recheck = stage.recheck();
-    await expect(recheck.requestIfUpgraded(never)).rejects.toThrow(Unavailable);
+    await expect(recheck.requestRechecksIfUpgraded(never)).rejects.toThrow(Unavailable);
     expect(stage.rules).toBeUndefined();
     stage.isAway = false;
-    await recheck.requestIfUpgraded(AbortSignal.abort());
+    await recheck.requestRechecksIfUpgraded(AbortSignal.abort());
     expect(stage.rules).toBeUndefined();
     stage.requested = [];
-    await recheck.requestIfUpgraded(never);
+    await recheck.requestRechecksIfUpgraded(never);
     expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
   });
 });

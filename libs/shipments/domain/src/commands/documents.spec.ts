@@ -47,7 +47,7 @@ const AS: Readonly<Record<string, (scenario: Scenario) => DocumentRecord>> = {
   deleted: (scenario) => scenario.deleteDocument(scenario.addDocument().document).document,
   expired(scenario) {
     const { id } = scenario.requestUpload().document;
-    scenario.atTime(inMs(pendingMs)).checkRules();
+    scenario.setTimeOfNextCommand(inMs(pendingMs)).checkRules();
     return scenario.state!.documents.find(({ document }) => document.id === id)!.document;
   },
 };
@@ -107,7 +107,7 @@ describe('a document', () => {
     ]);
     scenario.receiveUpload(document, { id: 'second', content_type: 'image/tiff' });
     expect(scenario.record.documents_count).toBe(0);
-    const completed = scenario.atTime(inMs(60_000)).completeUpload(document);
+    const completed = scenario.setTimeOfNextCommand(inMs(60_000)).completeUpload(document);
     expect([completed.outcome, listEventTypes(completed), completed.object_id]).toEqual([
       'completed',
       ['document.uploaded.v1'],
@@ -139,7 +139,7 @@ describe('a document', () => {
   ] as const)('that is %s records the person and the time', (status, rejection_reason) => {
     const scenario = begin();
     const { document } = scenario.addDocument();
-    scenario.atTime(inMs(5));
+    scenario.setTimeOfNextCommand(inMs(5));
     const reviewed =
       status === 'approved'
         ? scenario.approveDocument(document)
@@ -256,7 +256,7 @@ describe('a document', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
     scenario.receiveUpload(document, { id: 'object-1' });
-    scenario.atTime(inMs(pendingMs));
+    scenario.setTimeOfNextCommand(inMs(pendingMs));
     expect(captureRefusal(() => scenario.completeUpload(document, 'object-1')).code).toBe('document_not_pending');
   });
 
@@ -438,8 +438,8 @@ describe('a document that is pending', () => {
   it('expires after exactly 24 hours, by the clock, once', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    expect(listEventTypes(scenario.atTime(inMs(pendingMs - 1)).checkRules())).toEqual([]);
-    const checked = scenario.atTime(inMs(pendingMs)).checkRules();
+    expect(listEventTypes(scenario.setTimeOfNextCommand(inMs(pendingMs - 1)).checkRules())).toEqual([]);
+    const checked = scenario.setTimeOfNextCommand(inMs(pendingMs)).checkRules();
     expect(listEventTypes(checked)).toEqual(['document.expired.v1']);
     const expired = { ...document, status: 'expired' };
     const stored = { document: expired, object_id: null };
@@ -452,42 +452,44 @@ describe('a document that is pending', () => {
   it('expires with any other write, also on a cancelled shipment', () => {
     const scenario = begin();
     scenario.requestUpload();
-    expect(listEventTypes(scenario.atTime(inMs(pendingMs)).upsertShipment({ house_bill: 'HB-1' }))).toContain(
-      'document.expired.v1',
-    );
+    expect(
+      listEventTypes(scenario.setTimeOfNextCommand(inMs(pendingMs)).upsertShipment({ house_bill: 'HB-1' })),
+    ).toContain('document.expired.v1');
     const cancelled = begin();
     cancelled.requestUpload();
     cancelled.cancelShipment();
     expect(cancelled.state?.nextCheckAt).toBe(inMs(pendingMs));
-    expect(listEventTypes(cancelled.atTime(inMs(pendingMs)).checkRules())).toEqual(['document.expired.v1']);
+    expect(listEventTypes(cancelled.setTimeOfNextCommand(inMs(pendingMs)).checkRules())).toEqual([
+      'document.expired.v1',
+    ]);
   });
 
   it('expires with its received bytes, which are to be destroyed', () => {
     const scenario = begin();
     scenario.receiveUpload(scenario.requestUpload().document, { id: 'object-3' });
-    scenario.atTime(inMs(pendingMs)).checkRules();
+    scenario.setTimeOfNextCommand(inMs(pendingMs)).checkRules();
     expect(scenario.state?.documents).toMatchObject([{ object_id: 'object-3', received: null }]);
   });
 
   it('counts as expired for a command that comes before the clock', () => {
     const scenario = begin();
     const { document } = scenario.requestUpload();
-    scenario.atTime(inMs(pendingMs - 1)).receiveUpload(document);
-    scenario.atTime(inMs(pendingMs));
+    scenario.setTimeOfNextCommand(inMs(pendingMs - 1)).receiveUpload(document);
+    scenario.setTimeOfNextCommand(inMs(pendingMs));
     for (const act of [() => scenario.receiveUpload(document), () => scenario.completeUpload(document)]) {
       const { code, message } = captureRefusal(act);
       expect([code, message]).toEqual(['document_not_pending', expect.stringContaining('expired')]);
     }
-    expect(scenario.atTime(inMs(pendingMs - 1)).completeUpload(document).outcome).toBe('completed');
+    expect(scenario.setTimeOfNextCommand(inMs(pendingMs - 1)).completeUpload(document).outcome).toBe('completed');
   });
 
   it('determines the next check, one after another', () => {
     const scenario = begin();
     scenario.requestUpload();
-    scenario.atTime(inMs(1_000)).requestUpload();
+    scenario.setTimeOfNextCommand(inMs(1_000)).requestUpload();
     scenario.addDocument();
     expect(scenario.state?.nextCheckAt).toBe(inMs(pendingMs));
-    scenario.atTime(inMs(pendingMs)).checkRules();
+    scenario.setTimeOfNextCommand(inMs(pendingMs)).checkRules();
     expect(scenario.state?.nextCheckAt).toBe(inMs(pendingMs + 1_000));
     const statuses = scenario.state?.documents.map(({ document }) => document.status);
     expect(statuses).toEqual(['expired', 'pending_upload', 'uploaded']);
@@ -505,7 +507,7 @@ describe('announcements and history of documents', () => {
     scenario.rejectDocument(first);
     scenario.deleteDocument(second);
     scenario.requestUpload();
-    scenario.atTime(inMs(pendingMs)).checkRules();
+    scenario.setTimeOfNextCommand(inMs(pendingMs)).checkRules();
     const told = scenario.events.slice(1).flatMap((event) => {
       const announcement = findAnnouncement(event);
       const data = announcement?.data(toShipmentResource(scenario.record, ADDRESSES.appUrl), ADDRESSES);

@@ -413,7 +413,7 @@ describe('exceptions that open with time', () => {
   const GRAVER = createTimeInJanuary2026(22);
   /** A shipment whose departure is overdue from `DUE` on, without other exceptions. */
   function expected(): Scenario {
-    const scenario = new Scenario().atTime(createTimeInJanuary2026(1));
+    const scenario = new Scenario().setTimeOfNextCommand(createTimeInJanuary2026(1));
     const { arrival_overdue, ...others } = DEFAULT_RULE_SETTINGS.exceptions;
     const silent = Object.entries(others).map(([type, settings]) => [type, { ...settings, enabled: false }]);
     scenario.settings = {
@@ -426,17 +426,17 @@ describe('exceptions that open with time', () => {
   }
 
   it('opened by hand before they are due stay the person’s, and need no check', () => {
-    const scenario = expected().atTime(createTimeInJanuary2026(20, 23));
+    const scenario = expected().setTimeOfNextCommand(createTimeInJanuary2026(20, 23));
     const opened = scenario.openException('arrival_overdue');
     expect([opened.outcome, opened.exception.rule, opened.nextCheckAt]).toEqual(['opened', null, null]);
-    expect(listEventTypes(scenario.atTime(GRAVER).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.setTimeOfNextCommand(GRAVER).checkRules())).toEqual([]);
     scenario.postMilestone('vessel_arrived');
     expect(scenario.exceptions).toEqual(['arrival_overdue open']);
   });
 
   it('opened by hand once they are due belong to the rule, whether or not the clock checked', () => {
     for (const isChecked of [true, false]) {
-      const scenario = expected().atTime(DUE);
+      const scenario = expected().setTimeOfNextCommand(DUE);
       if (isChecked) scenario.checkRules();
       const opened = scenario.openException('arrival_overdue', { title: 'Mine' });
       expect([opened.outcome, opened.exception.rule, scenario.state?.nextCheckAt]).toEqual([
@@ -453,19 +453,19 @@ describe('exceptions that open with time', () => {
     const scenario = expected();
     const resolved = scenario.resolveException(scenario.openException('arrival_overdue').exception);
     expect(resolved.nextCheckAt).toBe(DUE);
-    scenario.atTime(DUE).checkRules();
+    scenario.setTimeOfNextCommand(DUE).checkRules();
     expect(scenario.exceptions).toEqual(['arrival_overdue resolved fixed', 'arrival_overdue open']);
   });
 
   it('resolved by hand while their condition exists need no further check', () => {
-    const scenario = expected().atTime(DUE);
+    const scenario = expected().setTimeOfNextCommand(DUE);
     scenario.checkRules();
     expect(scenario.resolveException(scenario.state!.exceptions[0]!).nextCheckAt).toBeNull();
-    expect(listEventTypes(scenario.atTime(GRAVER).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.setTimeOfNextCommand(GRAVER).checkRules())).toEqual([]);
   });
 
   it('get a higher severity with an acknowledgement, and keep the assignee', () => {
-    const scenario = expected().atTime(DUE);
+    const scenario = expected().setTimeOfNextCommand(DUE);
     scenario.checkRules();
     const [opened] = scenario.state!.exceptions;
     const before = scenario.acknowledgeException(opened!, { assignee: 'Kim' });
@@ -474,7 +474,7 @@ describe('exceptions that open with time', () => {
       'medium',
       GRAVER,
     ]);
-    const after = scenario.atTime(GRAVER).acknowledgeException(opened!, { note: 'Still nothing.' });
+    const after = scenario.setTimeOfNextCommand(GRAVER).acknowledgeException(opened!, { note: 'Still nothing.' });
     expect(listEventTypes(after)).toEqual(['exception.updated.v1', 'exception.updated.v1']);
     expect(after.exception).toMatchObject({ status: 'acknowledged', assignee: 'Kim', severity: 'high' });
     expect(scenario.open).toEqual(['arrival_overdue']);
@@ -489,7 +489,7 @@ describe('exceptions that open with time', () => {
     for (const act of acts) {
       const scenario = expected();
       const { exception } = scenario.openException('other');
-      act(scenario.atTime(DUE), exception);
+      act(scenario.setTimeOfNextCommand(DUE), exception);
       expect(scenario.open).toContain('arrival_overdue');
       expect(scenario.state?.nextCheckAt).toBe(GRAVER);
     }

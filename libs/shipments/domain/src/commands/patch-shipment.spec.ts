@@ -307,15 +307,15 @@ describe('times in a patch', () => {
 
   it('without an eta lets the first eta given after it become original_eta', () => {
     const scenario = createOceanShipmentScenario({ eta: createTimeInJanuary2026(20) });
-    scenario.atTime(createTimeInJanuary2026(3)).patchShipment({ eta: null, original_eta: null });
-    scenario.atTime(createTimeInJanuary2026(4)).patchShipment({ etd: createTimeInJanuary2026(6) });
+    scenario.setTimeOfNextCommand(createTimeInJanuary2026(3)).patchShipment({ eta: null, original_eta: null });
+    scenario.setTimeOfNextCommand(createTimeInJanuary2026(4)).patchShipment({ etd: createTimeInJanuary2026(6) });
     expect(scenario.record).toMatchObject({ eta: null, original_eta: null });
-    scenario.atTime(createTimeInJanuary2026(5)).patchShipment({ eta: createTimeInJanuary2026(22) });
+    scenario.setTimeOfNextCommand(createTimeInJanuary2026(5)).patchShipment({ eta: createTimeInJanuary2026(22) });
     expect(scenario.record).toMatchObject({
       eta: createTimeInJanuary2026(22),
       original_eta: createTimeInJanuary2026(22),
     });
-    scenario.atTime(createTimeInJanuary2026(6)).patchShipment({ eta: createTimeInJanuary2026(25) });
+    scenario.setTimeOfNextCommand(createTimeInJanuary2026(6)).patchShipment({ eta: createTimeInJanuary2026(25) });
     expect(scenario.record).toMatchObject({
       eta: createTimeInJanuary2026(25),
       original_eta: createTimeInJanuary2026(22),

@@ -19,13 +19,13 @@ const legs = (etd: string | null = null) => [
 const LATE = createJanuaryTime(31);
 
 function checkedLate(scenario: Scenario): string[] {
-  scenario.atTime(LATE).checkRules();
+  scenario.setTimeOfNextCommand(LATE).checkRules();
   return scenario.exceptions;
 }
 
 describe('rules for containers', () => {
   const risks = (fields: Partial<ShipmentFields>) => {
-    const scenario = createScenarioWithRule('demurrage_risk', fields).atTime(createJanuaryTime(6));
+    const scenario = createScenarioWithRule('demurrage_risk', fields).setTimeOfNextCommand(createJanuaryTime(6));
     return scenario;
   };
 
@@ -45,7 +45,7 @@ describe('rules for containers', () => {
     scenario.postMilestone('discharged', createJanuaryTime(5), box(CONTAINER_A));
     scenario.postMilestone('discharged', createJanuaryTime(6), box(CONTAINER_B));
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(9));
-    scenario.atTime(createJanuaryTime(9)).checkRules();
+    scenario.setTimeOfNextCommand(createJanuaryTime(9)).checkRules();
     expect(scenario.exceptions).toEqual([`demurrage_risk ${CONTAINER_A} open`]);
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(10));
   });
@@ -60,10 +60,10 @@ describe('rules for containers', () => {
       const { events } = scenario.checkRules();
       return Buffer.byteLength(JSON.stringify(events));
     };
-    scenario.atTime(createJanuaryTime(11)).checkRules();
+    scenario.setTimeOfNextCommand(createJanuaryTime(11)).checkRules();
     expect(all()).toHaveLength(200);
     for (const exception of all()) scenario.acknowledgeException(exception, { assignee: '貨'.repeat(1_000) });
-    scenario.atTime(LATE);
+    scenario.setTimeOfNextCommand(LATE);
     let checks = 0;
     do {
       expect(bytesOfCheck()).toBeLessThan(500_000);
@@ -89,7 +89,7 @@ describe('rules for containers', () => {
   it('apply again to a container that is added again', () => {
     const scenario = risks({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     scenario.postMilestone('discharged', createJanuaryTime(6), box(CONTAINER_A));
-    scenario.atTime(LATE).checkRules();
+    scenario.setTimeOfNextCommand(LATE).checkRules();
     scenario.upsertShipment({ container_numbers: [CONTAINER_B] });
     scenario.upsertShipment({ container_numbers: [CONTAINER_A, CONTAINER_B] });
     expect(scenario.exceptions).toEqual([
@@ -105,7 +105,7 @@ describe('missed_connection', () => {
     location: string | null,
     fields: Partial<ShipmentFields> = { legs: legs(createJanuaryTime(9)) },
   ) => {
-    const scenario = createScenarioWithRule('missed_connection', fields).atTime(createJanuaryTime(6));
+    const scenario = createScenarioWithRule('missed_connection', fields).setTimeOfNextCommand(createJanuaryTime(6));
     scenario.postMilestone(code, createJanuaryTime(6), { location });
     return scenario;
   };
@@ -146,7 +146,7 @@ describe('missed_connection', () => {
     expect(stopped('discharged', 'SGSIN', {}).state?.nextCheckAt).toBeNull();
     const scenario = stopped('transshipment_discharged', 'SGSIN', {});
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(16));
-    scenario.atTime(createJanuaryTime(16)).checkRules();
+    scenario.setTimeOfNextCommand(createJanuaryTime(16)).checkRules();
     expect(scenario.state?.exceptions[0]?.metrics).toEqual({
       location: 'SGSIN',
       arrived_at: createJanuaryTime(6),
@@ -179,7 +179,7 @@ describe('missed_connection', () => {
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(9, 12));
     // No milestone reported the loading.
     scenario
-      .atTime(createJanuaryTime(8))
+      .setTimeOfNextCommand(createJanuaryTime(8))
       .postMilestone('transshipment_arrived', createJanuaryTime(8), { location: 'KRPUS' });
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(20, 12));
     expect(checkedLate(scenario)).toEqual(['missed_connection open']);
@@ -191,7 +191,9 @@ describe('missed_connection', () => {
       createLeg('SGSIN', 'KRPUS', createJanuaryTime(4)),
       createLeg('KRPUS', 'USLAX', createJanuaryTime(20)),
     ];
-    const scenario = createScenarioWithRule('missed_connection', { legs: three }).atTime(createJanuaryTime(6));
+    const scenario = createScenarioWithRule('missed_connection', { legs: three }).setTimeOfNextCommand(
+      createJanuaryTime(6),
+    );
     scenario.postMilestone('vessel_departed', createJanuaryTime(2), { location: 'CNSHA' });
     scenario.postMilestone('transshipment_departed', createJanuaryTime(4), { location: 'SGSIN' });
     scenario.postMilestone('transshipment_discharged', createJanuaryTime(6));
@@ -199,7 +201,9 @@ describe('missed_connection', () => {
   });
 
   it('counts from the first milestone at the stop since the last departure', () => {
-    const scenario = createScenarioWithRule('missed_connection', { legs: legs() }).atTime(createJanuaryTime(20));
+    const scenario = createScenarioWithRule('missed_connection', { legs: legs() }).setTimeOfNextCommand(
+      createJanuaryTime(20),
+    );
     scenario.postMilestone('transshipment_arrived', createJanuaryTime(3), { location: 'SGSIN' });
     scenario.postMilestone('transshipment_departed', createJanuaryTime(4), { location: 'SGSIN' });
     scenario.postMilestone('transshipment_arrived', createJanuaryTime(12), { location: 'SGSIN' });
@@ -221,14 +225,14 @@ describe('missed_connection', () => {
     'is not resolved by a milestone without movement: %s',
     (code) => {
       const scenario = stopped('transshipment_discharged', 'SGSIN');
-      scenario.atTime(createJanuaryTime(10)).postMilestone(code);
+      scenario.setTimeOfNextCommand(createJanuaryTime(10)).postMilestone(code);
       expect(scenario.open).toEqual(['missed_connection']);
     },
   );
 
   it('is resolved by a pick-up by road', () => {
     const scenario = stopped('arrived_at_destination', 'SGSIN', { mode: 'road', legs: legs(createJanuaryTime(9)) });
-    scenario.atTime(createJanuaryTime(10)).postMilestone('picked_up');
+    scenario.setTimeOfNextCommand(createJanuaryTime(10)).postMilestone('picked_up');
     expect(scenario.exceptions).toEqual([]);
   });
 
@@ -236,10 +240,10 @@ describe('missed_connection', () => {
     const scenario = createScenarioWithRule('missed_connection', {
       legs: legs(createJanuaryTime(9)),
       container_numbers: [CONTAINER_A, CONTAINER_B],
-    }).atTime(createJanuaryTime(6));
+    }).setTimeOfNextCommand(createJanuaryTime(6));
     scenario.postMilestone('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN' });
     scenario
-      .atTime(createJanuaryTime(9))
+      .setTimeOfNextCommand(createJanuaryTime(9))
       .postMilestone('transshipment_loaded', createJanuaryTime(9), { location: 'SGSIN', ...box(CONTAINER_A) });
     expect(checkedLate(scenario)).toEqual([`missed_connection ${CONTAINER_B} open`]);
     scenario.postMilestone('vessel_departed');
@@ -251,7 +255,9 @@ describe('missed_connection', () => {
 
 describe('demurrage_risk and detention_risk', () => {
   const given = (type: 'demurrage_risk' | 'detention_risk', fields: Partial<ShipmentFields> = {}) =>
-    createScenarioWithRule(type, { container_numbers: [CONTAINER_A], ...fields }).atTime(createJanuaryTime(6));
+    createScenarioWithRule(type, { container_numbers: [CONTAINER_A], ...fields }).setTimeOfNextCommand(
+      createJanuaryTime(6),
+    );
 
   it('do not open for part loads', () => {
     const lcl: LoadType = 'lcl';
@@ -289,7 +295,7 @@ describe('demurrage_risk and detention_risk', () => {
   });
 
   it('do not use other milestones for a shipment without containers', () => {
-    const scenario = createScenarioWithRule('detention_risk').atTime(createJanuaryTime(6));
+    const scenario = createScenarioWithRule('detention_risk').setTimeOfNextCommand(createJanuaryTime(6));
     scenario.postMilestone('delivered');
     expect(checkedLate(scenario)).toEqual([]);
     scenario.postMilestone('gated_out', createJanuaryTime(6));
@@ -298,7 +304,7 @@ describe('demurrage_risk and detention_risk', () => {
 
   it('keep the details that events of earlier versions store', () => {
     const detail = (scenario: Scenario) =>
-      scenario.atTime(LATE).checkRules() && scenario.state?.exceptions.at(-1)?.detail;
+      scenario.setTimeOfNextCommand(LATE).checkRules() && scenario.state?.exceptions.at(-1)?.detail;
     const [discharged, gatedOut] = [given('demurrage_risk'), given('detention_risk')];
     discharged.postMilestone('discharged', createJanuaryTime(5));
     expect(detail(discharged)).toBe(`At the terminal since ${createJanuaryTime(5)}, and no last free day is known.`);
@@ -339,11 +345,11 @@ describe('demurrage_risk and detention_risk', () => {
     scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-03-09' });
     // Two days before the 9th begins at 07:00 UTC, because daylight saving time began on the 8th.
     expect(scenario.state?.nextCheckAt).toBe('2026-03-07T07:00:00.000Z');
-    scenario.atTime('2026-03-07T07:00:00.000Z').checkRules();
+    scenario.setTimeOfNextCommand('2026-03-07T07:00:00.000Z').checkRules();
     expect(scenario.state?.nextCheckAt).toBe('2026-03-10T07:00:00.000Z');
-    scenario.atTime('2026-03-10T06:59:59.999Z').checkRules();
+    scenario.setTimeOfNextCommand('2026-03-10T06:59:59.999Z').checkRules();
     expect(scenario.state?.exceptions[0]?.severity).toBe('high');
-    scenario.atTime('2026-03-10T07:00:00.000Z').checkRules();
+    scenario.setTimeOfNextCommand('2026-03-10T07:00:00.000Z').checkRules();
     expect(scenario.state?.exceptions[0]?.severity).toBe('critical');
   });
 
@@ -366,7 +372,7 @@ describe('demurrage_risk and detention_risk', () => {
   });
 
   it('are critical immediately if the day is already over', () => {
-    const scenario = given('demurrage_risk').atTime(createJanuaryTime(25));
+    const scenario = given('demurrage_risk').setTimeOfNextCommand(createJanuaryTime(25));
     expect(listEventTypes(scenario.patchContainer(CONTAINER_A, { last_free_day: '2026-01-20' }))).toContain(
       'exception.opened.v1',
     );
@@ -404,7 +410,7 @@ describe('demurrage_risk and detention_risk', () => {
       const rotations = steps.map((__, index) => [...steps.slice(index), ...steps.slice(0, index)]);
       const orders = [...rotations, ...rotations.map((order) => order.toReversed()), steps, steps.toReversed(), steps];
       for (const order of orders) {
-        const scenario = given('demurrage_risk', route).atTime(createJanuaryTime(10));
+        const scenario = given('demurrage_risk', route).setTimeOfNextCommand(createJanuaryTime(10));
         for (const step of [...order, ...order]) {
           const [code = '', day = 0, location] = STEPS[step] ?? [];
           scenario.postMilestone(code, createJanuaryTime(day), {
@@ -412,7 +418,7 @@ describe('demurrage_risk and detention_risk', () => {
             location: location ?? null,
           });
         }
-        scenario.atTime(LATE).checkRules();
+        scenario.setTimeOfNextCommand(LATE).checkRules();
         const open = scenario.state?.exceptions.filter(({ status }) => status === 'open') ?? [];
         expect(open.map(({ metrics }) => metrics['discharged_at'])).toEqual(since === null ? [] : [since]);
       }
@@ -432,7 +438,7 @@ describe('demurrage_risk and detention_risk', () => {
     ];
     const scenario = given('demurrage_risk', { legs });
     scenario.postMilestone('discharged', createJanuaryTime(4), { location: 'SGSIN', container_number: CONTAINER_A });
-    scenario.atTime(LATE).checkRules();
+    scenario.setTimeOfNextCommand(LATE).checkRules();
     expect(scenario.open).toHaveLength(count);
   });
 

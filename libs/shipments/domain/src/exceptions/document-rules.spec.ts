@@ -34,7 +34,7 @@ describe('missing_document', () => {
   const missing = (settings: RuleSettings = enableOnlyType('missing_document')) => {
     const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) });
     scenario.settings = settings;
-    scenario.atTime(createJanuaryTime(18)).checkRules();
+    scenario.setTimeOfNextCommand(createJanuaryTime(18)).checkRules();
     expect(scenario.exceptions).toEqual(['missing_document open']);
     return scenario;
   };
@@ -97,7 +97,7 @@ describe('missing_document', () => {
   });
 
   it('opens again if the document is deleted or expires', () => {
-    const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }).atTime(
+    const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }).setTimeOfNextCommand(
       createJanuaryTime(18),
     );
     for (const type of REQUIRED_DOCUMENT_TYPES) scenario.addDocument({ type });
@@ -115,7 +115,7 @@ describe('missing_document', () => {
       scenario.settings = addRequiredOceanDocuments([], enableOnlyType('missing_document'));
       const { required_documents } = scenario.settings;
       scenario.settings = { ...scenario.settings, required_documents: { ...required_documents, air: required } };
-      scenario.atTime(createJanuaryTime(19)).checkRules();
+      scenario.setTimeOfNextCommand(createJanuaryTime(19)).checkRules();
       expect([scenario.exceptions, scenario.state?.nextCheckAt]).toEqual([[], null]);
     }
     scenario.patchShipment({ mode: 'air' });
@@ -141,19 +141,19 @@ describe('missing_document', () => {
     const opens = addMsToTime(createJanuaryTime(20), -before_hours * 3_600_000);
     scenario.checkRules();
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(listEventTypes(scenario.atTime(addMsToTime(opens, -1)).checkRules())).toEqual([]);
-    expect(listEventTypes(scenario.atTime(opens).checkRules())).toEqual(['exception.opened.v1']);
+    expect(listEventTypes(scenario.setTimeOfNextCommand(addMsToTime(opens, -1)).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.setTimeOfNextCommand(opens).checkRules())).toEqual(['exception.opened.v1']);
   });
 
   it.each(['delivered', 'empty_returned', 'returned_to_shipper'])('%s neither resolves nor prevents it', (code) => {
     const scenario = missing();
     scenario.postMilestone(code);
     expect(scenario.open).toEqual(['missing_document']);
-    const over = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }).atTime(
+    const over = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }).setTimeOfNextCommand(
       createJanuaryTime(10),
     );
     over.postMilestone(code);
-    over.atTime(createJanuaryTime(17)).checkRules();
+    over.setTimeOfNextCommand(createJanuaryTime(17)).checkRules();
     expect(over.open).toEqual(['missing_document']);
   });
 
@@ -169,11 +169,11 @@ describe('missing_document', () => {
   });
 
   it('stays resolved if a person opened and resolved it, because it has no metrics', () => {
-    const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }).atTime(
+    const scenario = createScenarioWithRule('missing_document', { eta: createJanuaryTime(20) }).setTimeOfNextCommand(
       createJanuaryTime(10),
     );
     const { exception } = scenario.openException('missing_document');
-    scenario.atTime(createJanuaryTime(18)).resolveException(exception, { code: 'waived' });
+    scenario.setTimeOfNextCommand(createJanuaryTime(18)).resolveException(exception, { code: 'waived' });
     scenario.checkRules();
     expect(scenario.exceptions).toEqual(['missing_document resolved waived']);
   });
@@ -202,7 +202,7 @@ describe('document_rejected', () => {
   const OPEN = 'document_rejected open';
   const CLEARED = 'document_rejected resolved auto_cleared';
   const rejected = () => {
-    const scenario = createScenarioWithRule(TYPE).atTime(FIRST);
+    const scenario = createScenarioWithRule(TYPE).setTimeOfNextCommand(FIRST);
     scenario.rejectDocument(scenario.addDocument({ type: BILL }).document, 'Wrong consignee.');
     return scenario;
   };
@@ -211,7 +211,7 @@ describe('document_rejected', () => {
   };
 
   it('opens immediately with a rejection', () => {
-    const scenario = createScenarioWithRule(TYPE).atTime(FIRST);
+    const scenario = createScenarioWithRule(TYPE).setTimeOfNextCommand(FIRST);
     const { document: bill } = scenario.addDocument({ type: BILL });
     expect(listEventTypes(scenario.rejectDocument(bill, 'Wrong consignee.'))).toEqual([
       'document.rejected.v1',
@@ -248,26 +248,26 @@ describe('document_rejected', () => {
     ['delivery', (scenario) => scenario.postMilestone('delivered'), false],
     ['the return of the empty container', (scenario) => scenario.postMilestone('empty_returned'), false],
   ])('%s', (title, act, resolves) => {
-    const scenario = rejected().atTime(createJanuaryTime(3));
+    const scenario = rejected().setTimeOfNextCommand(createJanuaryTime(3));
     act(scenario);
     expect([title, ...scenario.exceptions]).toEqual([title, resolves ? CLEARED : OPEN]);
   });
 
   it('uses the order of reviews, regardless of clocks: an earlier approval does not count', () => {
     for (const time of [FIRST, createJanuaryTime(1), createJanuaryTime(3)]) {
-      const before = createScenarioWithRule(TYPE).atTime(FIRST);
+      const before = createScenarioWithRule(TYPE).setTimeOfNextCommand(FIRST);
       before.approveDocument(before.addDocument({ type: BILL }).document);
       const { document: other } = before.addDocument({ type: BILL });
-      before.atTime(time).rejectDocument(other);
+      before.setTimeOfNextCommand(time).rejectDocument(other);
       expect(before.exceptions).toEqual([OPEN]);
-      const scenario = rejected().atTime(time);
+      const scenario = rejected().setTimeOfNextCommand(time);
       scenario.approveDocument(scenario.addDocument({ type: BILL }).document);
       expect(scenario.exceptions).toEqual([CLEARED]);
     }
   });
 
   it.each([BILL, LIST])('does not open if the replacement, a %s, is approved', (type) => {
-    const scenario = createScenarioWithRule(TYPE).atTime(FIRST);
+    const scenario = createScenarioWithRule(TYPE).setTimeOfNextCommand(FIRST);
     const { document: bill } = scenario.addDocument({ type: BILL });
     const { document: replacement } = scenario.addDocument({ type, replaces_document_id: bill.id });
     scenario.approveDocument(replacement);
@@ -278,7 +278,7 @@ describe('document_rejected', () => {
   });
 
   it('stays open until the replacement is approved, of any type', () => {
-    const scenario = createScenarioWithRule(TYPE).atTime(FIRST);
+    const scenario = createScenarioWithRule(TYPE).setTimeOfNextCommand(FIRST);
     const { document: bill } = scenario.addDocument({ type: BILL });
     const { document: second } = scenario.addDocument({ type: LIST, replaces_document_id: bill.id });
     scenario.rejectDocument(bill);
@@ -298,7 +298,7 @@ describe('document_rejected', () => {
   });
 
   it('is one exception for all rejected documents, newest first, and lists three', () => {
-    const scenario = createScenarioWithRule(TYPE).atTime(FIRST);
+    const scenario = createScenarioWithRule(TYPE).setTimeOfNextCommand(FIRST);
     const names = ['one', 'two', 'three', 'four', 'five'];
     for (const name of names)
       scenario.rejectDocument(scenario.addDocument({ type: LIST }).document, `Page ${name} is missing.`);
@@ -317,7 +317,7 @@ describe('document_rejected', () => {
     const scenario = rejected();
     scenario.resolveException(last(scenario)!, { code: 'waived' });
     const waived = 'document_rejected resolved waived';
-    scenario.atTime(createJanuaryTime(30)).checkRules();
+    scenario.setTimeOfNextCommand(createJanuaryTime(30)).checkRules();
     scenario.postMilestone('delivered');
     expect(scenario.exceptions).toEqual([waived]);
     expect(explained(scenario, TYPE)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);

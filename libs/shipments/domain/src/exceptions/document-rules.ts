@@ -36,7 +36,7 @@ export const missingDocumentRule: FindFindings = ({ derived, documents, required
 };
 
 /** Maximum number of rejections whose reasons the text lists, because each reason may be long. */
-const MAX_LISTED_REJECTIONS = 3;
+const MAX_LISTED_DOCUMENT_REJECTIONS = 3;
 
 /**
  * Opens `document_rejected` for rejected documents. It resolves when a document of the same type or the replacement is
@@ -53,9 +53,12 @@ export const documentRejectedRule: FindFindings = ({ documents }) => {
   if (rejected.length === 0) return [];
   const ids = rejected.map(({ id }) => id);
   const listed = rejected
-    .slice(0, MAX_LISTED_REJECTIONS)
+    .slice(0, MAX_LISTED_DOCUMENT_REJECTIONS)
     .map(({ type, rejection_reason }) => `${type} (${rejection_reason})`);
-  const others = rejected.length > MAX_LISTED_REJECTIONS ? [`${rejected.length - MAX_LISTED_REJECTIONS} more`] : [];
+  const others =
+    rejected.length > MAX_LISTED_DOCUMENT_REJECTIONS
+      ? [`${rejected.length - MAX_LISTED_DOCUMENT_REJECTIONS} more`]
+      : [];
   return [
     {
       container_number: null,

@@ -10,7 +10,7 @@ describe('off_route', () => {
     const scenario = createScenarioWithRule('off_route');
     scenario.places = journeyPlaces;
     scenario.upsertShipment({ destination_port: 'NLRTM', container_numbers: [CONTAINER_A], ...fields });
-    scenario.atTime(createJanuaryTime(20));
+    scenario.setTimeOfNextCommand(createJanuaryTime(20));
     scenario.postMilestone('discharged', createJanuaryTime(10), { location, ...box });
     scenario.postMilestone('gated_out', createJanuaryTime(11), { location, ...box });
     return scenario;
@@ -76,7 +76,7 @@ describe.each([
   ['freight_hold', 'freight_released', 'terminal_released'],
 ] as const)('%s', (type, release, otherRelease) => {
   const held = (fields: Partial<ShipmentFields> = {}): Scenario => {
-    const scenario = createScenarioWithRule(type, fields).atTime(createJanuaryTime(20));
+    const scenario = createScenarioWithRule(type, fields).setTimeOfNextCommand(createJanuaryTime(20));
     scenario.postMilestone(type, createJanuaryTime(10));
     return scenario;
   };
@@ -104,7 +104,7 @@ describe.each([
   });
 
   it('does not open if the release was recorded first', () => {
-    const scenario = createScenarioWithRule(type).atTime(createJanuaryTime(20));
+    const scenario = createScenarioWithRule(type).setTimeOfNextCommand(createJanuaryTime(20));
     scenario.postMilestone(release, createJanuaryTime(12));
     scenario.postMilestone(type, createJanuaryTime(10));
     expect(scenario.exceptions).toEqual([]);
@@ -124,9 +124,9 @@ describe.each([
   });
 
   it('stays open for the container that was not released', () => {
-    const scenario = createScenarioWithRule(type, { container_numbers: [CONTAINER_A, CONTAINER_B] }).atTime(
-      createJanuaryTime(20),
-    );
+    const scenario = createScenarioWithRule(type, {
+      container_numbers: [CONTAINER_A, CONTAINER_B],
+    }).setTimeOfNextCommand(createJanuaryTime(20));
     for (const container_number of [CONTAINER_A, CONTAINER_B])
       scenario.postMilestone(type, createJanuaryTime(10), { container_number });
     scenario.postMilestone(release, createJanuaryTime(12), box);
@@ -144,7 +144,7 @@ describe('return_to_sender', () => {
       origin_port: null,
       destination_port: null,
     });
-    scenario.atTime(createJanuaryTime(20)).postMilestone('out_for_delivery', createJanuaryTime(9));
+    scenario.setTimeOfNextCommand(createJanuaryTime(20)).postMilestone('out_for_delivery', createJanuaryTime(9));
     scenario.postMilestone('return_started', createJanuaryTime(10));
     return scenario;
   };

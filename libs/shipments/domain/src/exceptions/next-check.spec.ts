@@ -19,7 +19,7 @@ import {
 
 describe('the next check', () => {
   it('is at the next time that changes anything, until there is none', () => {
-    const scenario = new Scenario().atTime(createJanuaryTime(1));
+    const scenario = new Scenario().setTimeOfNextCommand(createJanuaryTime(1));
     const fields = {
       mode: 'ocean',
       etd: createJanuaryTime(10),
@@ -31,7 +31,7 @@ describe('the next check', () => {
     scenario.patchContainer(CONTAINER_B, { empty_return_by: '2026-01-26' });
     const seen: string[] = [];
     for (let { state } = scenario; state?.nextCheckAt != null && seen.length < 20; { state } = scenario) {
-      const decision = scenario.atTime(state.nextCheckAt).checkRules();
+      const decision = scenario.setTimeOfNextCommand(state.nextCheckAt).checkRules();
       const [open] = scenario.state?.exceptions.slice(-1) ?? [];
       const changed = decision.events.flatMap(({ data }) => ('exception' in data ? [data.exception] : []));
       expect(open).toBeDefined();
@@ -49,11 +49,11 @@ describe('the next check', () => {
       '01-25T00 demurrage_risk critical',
       '01-27T00 detention_risk critical',
     ]);
-    expect(listEventTypes(scenario.atTime(createJanuaryTime(31)).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.setTimeOfNextCommand(createJanuaryTime(31)).checkRules())).toEqual([]);
   });
 
   it('is stored with every append, and equals the result of an immediate check', () => {
-    const scenario = new Scenario().atTime(createJanuaryTime(1));
+    const scenario = new Scenario().setTimeOfNextCommand(createJanuaryTime(1));
     const acts: readonly (() => unknown)[] = [
       () =>
         scenario.upsertShipment({
@@ -83,7 +83,7 @@ describe('the next check', () => {
       () => scenario.approveDocument(scenario.addDocument().document),
       () => scenario.deleteDocument(scenario.state!.documents[0]!.document),
       () => scenario.requestUpload(),
-      () => scenario.atTime(createJanuaryTime(30)).checkRules(),
+      () => scenario.setTimeOfNextCommand(createJanuaryTime(30)).checkRules(),
       () => scenario.retractMilestone(scenario.state!.timeline[0]!.milestone),
       () => scenario.cancelShipment(),
       () => scenario.reopenShipment(),
@@ -104,7 +104,9 @@ describe('the next check', () => {
   it('is stored again only if settings change it', () => {
     const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) });
     scenario.settings = enableOnlyType('departure_overdue', { after_hours: 24 });
-    expect(listEventTypes(scenario.atTime(createJanuaryTime(2)).checkRules())).toEqual(['shipment.checked.v1']);
+    expect(listEventTypes(scenario.setTimeOfNextCommand(createJanuaryTime(2)).checkRules())).toEqual([
+      'shipment.checked.v1',
+    ]);
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(11));
     expect(listEventTypes(scenario.checkRules())).toEqual([]);
     scenario.settings = enableOnlyType('departure_overdue', { enabled: false });
@@ -117,19 +119,19 @@ describe('the next check', () => {
 
   it('stores nothing if early, and reverts nothing if the clock is behind', () => {
     const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) });
-    expect(scenario.atTime(createJanuaryTime(9)).checkRules().outcome).toBe('unchanged');
-    expect(scenario.atTime(createJanuaryTime(10, 12)).checkRules().outcome).toBe('checked');
-    expect(listEventTypes(scenario.atTime(createJanuaryTime(10, 11)).checkRules())).toEqual([]);
+    expect(scenario.setTimeOfNextCommand(createJanuaryTime(9)).checkRules().outcome).toBe('unchanged');
+    expect(scenario.setTimeOfNextCommand(createJanuaryTime(10, 12)).checkRules().outcome).toBe('checked');
+    expect(listEventTypes(scenario.setTimeOfNextCommand(createJanuaryTime(10, 11)).checkRules())).toEqual([]);
     scenario.upsertShipment({ house_bill: 'HB-1' });
     expect(scenario.exceptions).toEqual(['departure_overdue open']);
   });
 
   it('does not open exceptions again that a clock ahead by an hour opened', () => {
     const scenario = createScenarioWithRule('no_update', {});
-    scenario.atTime(createJanuaryTime(8, 1)).checkRules();
+    scenario.setTimeOfNextCommand(createJanuaryTime(8, 1)).checkRules();
     expect(scenario.open).toEqual(['no_update']);
-    expect(listEventTypes(scenario.atTime(createJanuaryTime(8)).checkRules())).toEqual([]);
-    scenario.atTime(createJanuaryTime(8, 2)).postMilestone('gated_in');
+    expect(listEventTypes(scenario.setTimeOfNextCommand(createJanuaryTime(8)).checkRules())).toEqual([]);
+    scenario.setTimeOfNextCommand(createJanuaryTime(8, 2)).postMilestone('gated_in');
     expect(scenario.exceptions).toEqual(['no_update resolved auto_cleared']);
     expect(scenario.state?.nextCheckAt).toBe(addMsToTime(createJanuaryTime(8, 2), 7 * DAY_MS));
   });
@@ -138,11 +140,11 @@ describe('the next check', () => {
     const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) });
     scenario.openException('departure_overdue');
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.atTime(createJanuaryTime(12)).resolveException(scenario.state!.exceptions[0]!);
+    scenario.setTimeOfNextCommand(createJanuaryTime(12)).resolveException(scenario.state!.exceptions[0]!);
     expect(scenario.state?.nextCheckAt).toBeNull();
     scenario.patchShipment({ etd: createJanuaryTime(14) });
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(14, 12));
-    scenario.atTime(createJanuaryTime(14, 12)).checkRules();
+    scenario.setTimeOfNextCommand(createJanuaryTime(14, 12)).checkRules();
     expect(scenario.exceptions).toEqual(['departure_overdue resolved fixed', 'departure_overdue open']);
   });
 
@@ -157,7 +159,9 @@ describe('the next check', () => {
       ...state,
       exceptions: Array.from({ length: 500 }, (_, n) => ({ ...opened[0]!, id: `exc_${n}` })),
     };
-    expect(listEventTypes(scenario.atTime(createJanuaryTime(11)).checkRules())).toEqual(['shipment.checked.v1']);
+    expect(listEventTypes(scenario.setTimeOfNextCommand(createJanuaryTime(11)).checkRules())).toEqual([
+      'shipment.checked.v1',
+    ]);
     expect(scenario.state?.nextCheckAt).toBeNull();
     expect(listEventTypes(scenario.checkRules())).toEqual([]);
   });
@@ -165,13 +169,15 @@ describe('the next check', () => {
   it('is due when the condition of a resolved exception returns', () => {
     const scenario = new Scenario();
     scenario
-      .atTime(createTimeInJanuary2026(1))
+      .setTimeOfNextCommand(createTimeInJanuary2026(1))
       .upsertShipment({ house_bill: 'HB-1', mode: 'air', etd: createTimeInJanuary2026(2) });
-    scenario.atTime(createTimeInJanuary2026(5)).postMilestone('flight_departed', createTimeInJanuary2026(3));
-    scenario.atTime(createTimeInJanuary2026(8)).checkRules();
+    scenario
+      .setTimeOfNextCommand(createTimeInJanuary2026(5))
+      .postMilestone('flight_departed', createTimeInJanuary2026(3));
+    scenario.setTimeOfNextCommand(createTimeInJanuary2026(8)).checkRules();
     expect(scenario.open).toEqual(['no_update']);
 
-    scenario.atTime(createTimeInJanuary2026(9)).postMilestone('in_transit_checkpoint');
+    scenario.setTimeOfNextCommand(createTimeInJanuary2026(9)).postMilestone('in_transit_checkpoint');
     expect(scenario.open).toEqual([]);
     expect(scenario.state?.nextCheckAt).toBe(createTimeInJanuary2026(11));
   });
@@ -179,13 +185,13 @@ describe('the next check', () => {
   it('is updated by a write that only stores an external_id', () => {
     const scenario = new Scenario();
     scenario
-      .atTime(createTimeInJanuary2026(1))
+      .setTimeOfNextCommand(createTimeInJanuary2026(1))
       .upsertShipment({ house_bill: 'HB-1', mode: 'air', etd: createTimeInJanuary2026(2) });
     scenario
-      .atTime(createTimeInJanuary2026(5))
+      .setTimeOfNextCommand(createTimeInJanuary2026(5))
       .postMilestone('flight_departed', createTimeInJanuary2026(3), { source: 'carrier' });
     scenario
-      .atTime(createTimeInJanuary2026(8))
+      .setTimeOfNextCommand(createTimeInJanuary2026(8))
       .postMilestone('flight_departed', createTimeInJanuary2026(3), { source: 'carrier', external_id: 'EV-1' });
     expect(scenario.open).toEqual(['no_update']);
     expect(scenario.state?.nextCheckAt).toBeNull();

@@ -68,8 +68,8 @@ describe('eta_slip', () => {
 
   it('stays open regardless of the clock', () => {
     const scenario = slipped(30);
-    expect(listEventTypes(scenario.atTime(createJanuaryTime(1, 5)).checkRules())).toEqual([]);
-    expect(listEventTypes(scenario.atTime('2027-01-01T00:00:00.000Z').checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.setTimeOfNextCommand(createJanuaryTime(1, 5)).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.setTimeOfNextCommand('2027-01-01T00:00:00.000Z').checkRules())).toEqual([]);
     expect(scenario.open).toEqual(['eta_slip']);
   });
 
@@ -88,13 +88,13 @@ describe('eta_slip', () => {
       (code): [string, (scenario: Scenario) => unknown] => [code, (s) => s.postMilestone(code)],
     ),
   ])('resolves by %s', (_, act) => {
-    const scenario = slipped(30).atTime(createJanuaryTime(3));
+    const scenario = slipped(30).setTimeOfNextCommand(createJanuaryTime(3));
     act(scenario);
     expect(scenario.exceptions).toEqual(['eta_slip resolved auto_cleared']);
   });
 
   it('is not resolved by milestones other than the arrival: on the way, a departure, documents', () => {
-    const scenario = slipped(30).atTime(createJanuaryTime(3));
+    const scenario = slipped(30).setTimeOfNextCommand(createJanuaryTime(3));
     scenario.postMilestone('vessel_departed', createJanuaryTime(2));
     scenario.postMilestone('vessel_arrived', createJanuaryTime(3), { location: 'SGSIN' });
     scenario.postMilestone('arrival_notice_issued', createJanuaryTime(3));
@@ -143,7 +143,7 @@ describe('departure_overdue and arrival_overdue', () => {
     scenario.settings = enableOnlyType('departure_overdue', { after_hours: 72 });
     scenario.checkRules();
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(13));
-    scenario.atTime(createJanuaryTime(13)).checkRules();
+    scenario.setTimeOfNextCommand(createJanuaryTime(13)).checkRules();
     expect(last(scenario).severity).toBe('high');
     expect(scenario.state?.nextCheckAt).toBeNull();
   });
@@ -172,7 +172,7 @@ describe('departure_overdue and arrival_overdue', () => {
     const scenario = createScenarioWithRule('departure_overdue', {
       etd: createJanuaryTime(10),
       container_numbers: [CONTAINER_A, CONTAINER_B],
-    }).atTime(createJanuaryTime(11));
+    }).setTimeOfNextCommand(createJanuaryTime(11));
     scenario.postMilestone('vessel_departed', createJanuaryTime(10), { location: 'USLAX' });
     expect(scenario.open).toEqual(['departure_overdue']);
     scenario.postMilestone('vessel_departed', createJanuaryTime(10), { container_number: CONTAINER_B });
@@ -186,7 +186,7 @@ describe('departure_overdue and arrival_overdue', () => {
         etd: createJanuaryTime(10),
         eta: createJanuaryTime(10),
         container_numbers: [CONTAINER_A, CONTAINER_B],
-      }).atTime(createJanuaryTime(11));
+      }).setTimeOfNextCommand(createJanuaryTime(11));
       scenario.checkRules();
       expect(scenario.open).toEqual([type]);
       scenario.postMilestone('delivery_attempted', createJanuaryTime(11), { container_number: CONTAINER_A });
@@ -195,7 +195,7 @@ describe('departure_overdue and arrival_overdue', () => {
   );
 
   it('opens again when the departure is retracted', () => {
-    const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) }).atTime(
+    const scenario = createScenarioWithRule('departure_overdue', { etd: createJanuaryTime(10) }).setTimeOfNextCommand(
       createJanuaryTime(11),
     );
     const { milestone } = scenario.postMilestone('vessel_departed', createJanuaryTime(10));
@@ -204,7 +204,7 @@ describe('departure_overdue and arrival_overdue', () => {
   });
 
   it('ignore an arrival on the way, or before a later departure', () => {
-    const scenario = createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(10) }).atTime(
+    const scenario = createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(10) }).setTimeOfNextCommand(
       createJanuaryTime(11),
     );
     scenario.postMilestone('vessel_arrived', createJanuaryTime(8), { location: 'SGSIN' });
@@ -216,7 +216,7 @@ describe('departure_overdue and arrival_overdue', () => {
   });
 
   it('treat an arrival at the destination as the arrival, also if the goods continue by rail', () => {
-    const scenario = createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(10) }).atTime(
+    const scenario = createScenarioWithRule('arrival_overdue', { eta: createJanuaryTime(10) }).setTimeOfNextCommand(
       createJanuaryTime(11),
     );
     scenario.postMilestone('vessel_arrived', createJanuaryTime(10), { location: 'USLAX' });
@@ -238,13 +238,13 @@ describe('no_update', () => {
   ])('opens by %s after %s hours from the creation, the ETD or the last news', (mode, hours) => {
     const scenario = createScenarioWithRule('no_update', { mode });
     expect(opensAfter(scenario, createJanuaryTime(1))).toBe(hours);
-    scenario.atTime(createJanuaryTime(2)).postMilestone('gated_in', createJanuaryTime(1, 5));
+    scenario.setTimeOfNextCommand(createJanuaryTime(2)).postMilestone('gated_in', createJanuaryTime(1, 5));
     expect(opensAfter(scenario, createJanuaryTime(2))).toBe(hours);
     scenario.patchShipment({ etd: createJanuaryTime(10) });
     expect(opensAfter(scenario, createJanuaryTime(10))).toBe(hours);
-    scenario.atTime(createJanuaryTime(11)).postEstimate('gated_in', createJanuaryTime(20));
+    scenario.setTimeOfNextCommand(createJanuaryTime(11)).postEstimate('gated_in', createJanuaryTime(20));
     expect(opensAfter(scenario, createJanuaryTime(11))).toBe(hours);
-    scenario.atTime(addMsToTime(createJanuaryTime(11), hours * HOUR_MS)).checkRules();
+    scenario.setTimeOfNextCommand(addMsToTime(createJanuaryTime(11), hours * HOUR_MS)).checkRules();
     expect(last(scenario)).toMatchObject({
       type: 'no_update',
       metrics: { silent_since: createJanuaryTime(11), heard_at: createJanuaryTime(11) },
@@ -263,14 +263,16 @@ describe('no_update', () => {
   ])('waits by %s for the ETA between departure and arrival: %s', (mode, waits) => {
     const scenario = createScenarioWithRule('no_update', { mode, eta: createJanuaryTime(25) });
     expect(scenario.state?.nextCheckAt).not.toBe(createJanuaryTime(25));
-    scenario.atTime(createJanuaryTime(3)).postMilestone('in_transit_checkpoint');
+    scenario.setTimeOfNextCommand(createJanuaryTime(3)).postMilestone('in_transit_checkpoint');
     expect(scenario.state?.nextCheckAt === createJanuaryTime(25)).toBe(waits);
-    scenario.atTime(createJanuaryTime(4)).postMilestone('arrived_at_destination');
+    scenario.setTimeOfNextCommand(createJanuaryTime(4)).postMilestone('arrived_at_destination');
     expect(scenario.state?.nextCheckAt).not.toBe(createJanuaryTime(25));
   });
 
   it('opens at sea after its hours if the ETA is unknown or over', () => {
-    const scenario = createScenarioWithRule('no_update', { eta: createJanuaryTime(8) }).atTime(createJanuaryTime(3));
+    const scenario = createScenarioWithRule('no_update', { eta: createJanuaryTime(8) }).setTimeOfNextCommand(
+      createJanuaryTime(3),
+    );
     scenario.postMilestone('vessel_departed');
     expect(opensAfter(scenario, createJanuaryTime(3))).toBe(168);
     scenario.patchShipment({ eta: null });
@@ -278,21 +280,23 @@ describe('no_update', () => {
   });
 
   it('keeps later news when news with an earlier time is decided late', () => {
-    const scenario = createScenarioWithRule('no_update', {}).atTime(createJanuaryTime(5));
+    const scenario = createScenarioWithRule('no_update', {}).setTimeOfNextCommand(createJanuaryTime(5));
     scenario.postMilestone('gated_in', createJanuaryTime(2));
-    scenario.atTime(createJanuaryTime(3)).postMilestone('cargo_stuffed', createJanuaryTime(2));
+    scenario.setTimeOfNextCommand(createJanuaryTime(3)).postMilestone('cargo_stuffed', createJanuaryTime(2));
     expect(scenario.state?.lastNewsAt).toBe(createJanuaryTime(5));
     expect(opensAfter(scenario, createJanuaryTime(5))).toBe(168);
   });
 
   it('is not news if nothing is new: other fields, repetitions, retractions', () => {
-    const scenario = createScenarioWithRule('no_update', { eta: createJanuaryTime(25) }).atTime(createJanuaryTime(2));
+    const scenario = createScenarioWithRule('no_update', { eta: createJanuaryTime(25) }).setTimeOfNextCommand(
+      createJanuaryTime(2),
+    );
     const feed = { source: 'carrier', external_id: 'EV-1' } as const;
     const { milestone } = scenario.postMilestone('gated_in', createJanuaryTime(2), feed);
     scenario.postMilestone('cargo_stuffed', createJanuaryTime(2), { source: 'carrier' });
     const due = createJanuaryTime(9);
     expect(scenario.state?.nextCheckAt).toBe(due);
-    scenario.atTime(createJanuaryTime(3));
+    scenario.setTimeOfNextCommand(createJanuaryTime(3));
     scenario.postMilestone('gated_in', createJanuaryTime(2), feed);
     // The milestone takes the id of its repetition.
     const repeated = scenario.postMilestone('cargo_stuffed', createJanuaryTime(2), {
@@ -303,7 +307,7 @@ describe('no_update', () => {
     scenario.upsertShipment({ house_bill: 'HB-1', eta: createJanuaryTime(25) });
     scenario.retractMilestone(milestone);
     expect(scenario.state?.nextCheckAt).toBe(due);
-    scenario.atTime(due).checkRules();
+    scenario.setTimeOfNextCommand(due).checkRules();
     expect(scenario.open).toEqual(['no_update']);
     const news = [
       (s: Scenario) =>
@@ -316,7 +320,7 @@ describe('no_update', () => {
     ];
     for (const [n, act] of news.entries()) {
       const now = addMsToTime(due, (n + 1) * 8 * DAY_MS);
-      scenario.atTime(now).checkRules();
+      scenario.setTimeOfNextCommand(now).checkRules();
       expect(scenario.open).toEqual(['no_update']);
       act(scenario);
       expect(scenario.open).toEqual([]);
@@ -325,14 +329,14 @@ describe('no_update', () => {
   });
 
   it('is off once all containers are delivered', () => {
-    const scenario = createScenarioWithRule('no_update', { container_numbers: [CONTAINER_A, CONTAINER_B] }).atTime(
-      createJanuaryTime(2),
-    );
+    const scenario = createScenarioWithRule('no_update', {
+      container_numbers: [CONTAINER_A, CONTAINER_B],
+    }).setTimeOfNextCommand(createJanuaryTime(2));
     scenario.postMilestone('delivered', createJanuaryTime(2), { container_number: CONTAINER_A });
     expect(scenario.state?.nextCheckAt).toBe(createJanuaryTime(9));
     scenario.postMilestone('delivered', createJanuaryTime(2), { container_number: CONTAINER_B });
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.atTime(createJanuaryTime(30)).checkRules();
+    scenario.setTimeOfNextCommand(createJanuaryTime(30)).checkRules();
     expect(scenario.open).toEqual([]);
   });
 });

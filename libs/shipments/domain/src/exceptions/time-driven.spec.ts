@@ -114,7 +114,7 @@ const ROWS: readonly Row[] = [
         created,
       );
       scenario
-        .atTime(chooseLatestTime(created, createJanuaryTime(6)))
+        .setTimeOfNextCommand(chooseLatestTime(created, createJanuaryTime(6)))
         .postMilestone('transshipment_discharged', createJanuaryTime(6), { location: 'SGSIN', ...box });
       return scenario;
     },
@@ -142,7 +142,7 @@ const ROWS: readonly Row[] = [
         { container_numbers: [CONTAINER_A], legs: viaSingapore(null) },
         created,
       );
-      scenario.atTime(chooseLatestTime(created, createJanuaryTime(6)));
+      scenario.setTimeOfNextCommand(chooseLatestTime(created, createJanuaryTime(6)));
       scenario.postMilestone('vessel_arrived', createJanuaryTime(4), { location: 'SGSIN', ...box });
       scenario.postMilestone('discharged', createJanuaryTime(6), { location: 'SGSIN', ...box });
       return scenario;
@@ -186,7 +186,7 @@ const ROWS: readonly Row[] = [
     given: (created) => {
       const scenario = createScenarioWithRule('demurrage_risk', { container_numbers: [CONTAINER_A] }, created);
       scenario
-        .atTime(chooseLatestTime(created, createJanuaryTime(6)))
+        .setTimeOfNextCommand(chooseLatestTime(created, createJanuaryTime(6)))
         .postMilestone('discharged', createJanuaryTime(6), box);
       return scenario;
     },
@@ -246,7 +246,7 @@ const ROWS: readonly Row[] = [
     given: (created) => {
       const scenario = createScenarioWithRule('detention_risk', { container_numbers: [CONTAINER_A] }, created);
       scenario
-        .atTime(chooseLatestTime(created, createJanuaryTime(6)))
+        .setTimeOfNextCommand(chooseLatestTime(created, createJanuaryTime(6)))
         .postMilestone('gated_out', createJanuaryTime(6), box);
       return scenario;
     },
@@ -266,7 +266,7 @@ describe.each(ROWS)('$type $name', (row) => {
   const { type, given, opens, due = opens, severity, worsens, container = null } = row;
   const told = [type, container, 'open'].filter(Boolean).join(' ');
   const opened = () => {
-    const scenario = given(CREATED_AT).atTime(opens);
+    const scenario = given(CREATED_AT).setTimeOfNextCommand(opens);
     scenario.checkRules();
     expect(scenario.exceptions).toEqual([told]);
     return scenario;
@@ -276,9 +276,9 @@ describe.each(ROWS)('$type $name', (row) => {
   it('opens exactly when due, once', () => {
     const scenario = given(CREATED_AT);
     expect(scenario.state?.nextCheckAt).toBe(opens);
-    expect(listEventTypes(scenario.atTime(addMsToTime(opens, -1)).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.setTimeOfNextCommand(addMsToTime(opens, -1)).checkRules())).toEqual([]);
     expect(scenario.exceptions).toEqual([]);
-    const decision = scenario.atTime(opens).checkRules();
+    const decision = scenario.setTimeOfNextCommand(opens).checkRules();
     expect(listEventTypes(decision)).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({
       ...{ type, severity, container_number: container, status: 'open', rule: type, detected_by: 'system' },
@@ -287,12 +287,12 @@ describe.each(ROWS)('$type $name', (row) => {
     expect(last(scenario)?.detail).toMatch(/^[A-Z].*\.$/);
     expect(scenario.state?.nextCheckAt).toBe(worsens?.at ?? null);
     expect(listEventTypes(scenario.checkRules())).toEqual([]);
-    expect(listEventTypes(scenario.atTime(addMsToTime(opens, 1)).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.setTimeOfNextCommand(addMsToTime(opens, 1)).checkRules())).toEqual([]);
   });
 
   it('opens with any write when due', () => {
     const scenario = given(CREATED_AT);
-    expect(listEventTypes(scenario.atTime(opens).upsertShipment({ house_bill: 'HB-1' }))).toContain(
+    expect(listEventTypes(scenario.setTimeOfNextCommand(opens).upsertShipment({ house_bill: 'HB-1' }))).toContain(
       'exception.opened.v1',
     );
   });
@@ -300,8 +300,8 @@ describe.each(ROWS)('$type $name', (row) => {
   if (worsens !== undefined) {
     it('gets its higher severity exactly when due', () => {
       const scenario = opened();
-      expect(listEventTypes(scenario.atTime(addMsToTime(worsens.at, -1)).checkRules())).toEqual([]);
-      expect(listEventTypes(scenario.atTime(worsens.at).checkRules())).toEqual(['exception.updated.v1']);
+      expect(listEventTypes(scenario.setTimeOfNextCommand(addMsToTime(worsens.at, -1)).checkRules())).toEqual([]);
+      expect(listEventTypes(scenario.setTimeOfNextCommand(worsens.at).checkRules())).toEqual(['exception.updated.v1']);
       expect(last(scenario)).toMatchObject({ severity: worsens.severity, opened_at: opens });
       expect(scenario.state?.nextCheckAt).toBeNull();
       expect(listEventTypes(scenario.checkRules())).toEqual([]);
@@ -309,22 +309,22 @@ describe.each(ROWS)('$type $name', (row) => {
   }
 
   it('opens once after months without a check, with the present severity', () => {
-    const scenario = given(CREATED_AT).atTime(addMsToTime(opens, 90 * DAY_MS));
+    const scenario = given(CREATED_AT).setTimeOfNextCommand(addMsToTime(opens, 90 * DAY_MS));
     expect(listEventTypes(scenario.checkRules())).toEqual(['exception.opened.v1']);
     expect(last(scenario)).toMatchObject({ severity: worsens?.severity ?? severity });
     expect(listEventTypes(scenario.checkRules())).toEqual([]);
   });
 
   it.each(Object.entries(row.resolvedBy))('resolves by %s', (_, act) => {
-    const scenario = opened().atTime(addMsToTime(opens, HOUR_MS));
+    const scenario = opened().setTimeOfNextCommand(addMsToTime(opens, HOUR_MS));
     act(scenario);
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved auto_cleared')]);
   });
 
   it.each(Object.entries(row.resolvedBy))('%s prevents it', (_, act) => {
-    const scenario = given(CREATED_AT).atTime(addMsToTime(opens, -HOUR_MS));
+    const scenario = given(CREATED_AT).setTimeOfNextCommand(addMsToTime(opens, -HOUR_MS));
     act(scenario);
-    scenario.atTime(addMsToTime(opens, 2 * HOUR_MS)).checkRules();
+    scenario.setTimeOfNextCommand(addMsToTime(opens, 2 * HOUR_MS)).checkRules();
     expect(scenario.open).toEqual([]);
   });
 
@@ -348,7 +348,7 @@ describe.each(ROWS)('$type $name', (row) => {
 
   it('opens with the severity of the settings', () => {
     for (const set of ['low', 'critical'] as const) {
-      const scenario = given(CREATED_AT).atTime(opens);
+      const scenario = given(CREATED_AT).setTimeOfNextCommand(opens);
       scenario.settings = enableOnlyType(type, { severity: set });
       scenario.checkRules();
       expect(last(scenario)?.severity).toBe(set);
@@ -361,7 +361,7 @@ describe.each(ROWS)('$type $name', (row) => {
     const resolved = told.replace('open', 'resolved fixed');
     expect(scenario.exceptions).toEqual([resolved]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    scenario.atTime(addMsToTime(opens, 60 * DAY_MS)).checkRules();
+    scenario.setTimeOfNextCommand(addMsToTime(opens, 60 * DAY_MS)).checkRules();
     scenario.upsertShipment({ house_bill: 'HB-1' });
     expect(scenario.exceptions).toEqual([resolved]);
     expect(explainedOf(scenario, type)).toMatchObject([{ status: 'suppressed', exception_id: last(scenario)?.id }]);
@@ -378,7 +378,7 @@ describe.each(ROWS)('$type $name', (row) => {
     scenario.cancelShipment();
     expect(scenario.exceptions).toEqual([told.replace('open', 'resolved shipment_cancelled')]);
     expect(scenario.state?.nextCheckAt).toBeNull();
-    expect(listEventTypes(scenario.atTime(addMsToTime(opens, 60 * DAY_MS)).checkRules())).toEqual([]);
+    expect(listEventTypes(scenario.setTimeOfNextCommand(addMsToTime(opens, 60 * DAY_MS)).checkRules())).toEqual([]);
     scenario.reopenShipment();
     expect(scenario.open).toEqual([type]);
   });
@@ -389,8 +389,10 @@ describe.each(ROWS)('$type $name', (row) => {
       const imported = given(created);
       expect(imported.exceptions).toEqual([]);
       expect(imported.state?.nextCheckAt).toBe(addMsToTime(created, 7 * DAY_MS));
-      expect(listEventTypes(imported.atTime(addMsToTime(created, 7 * DAY_MS - 1)).checkRules())).toEqual([]);
-      imported.atTime(addMsToTime(created, 7 * DAY_MS)).checkRules();
+      expect(listEventTypes(imported.setTimeOfNextCommand(addMsToTime(created, 7 * DAY_MS - 1)).checkRules())).toEqual(
+        [],
+      );
+      imported.setTimeOfNextCommand(addMsToTime(created, 7 * DAY_MS)).checkRules();
       expect(imported.open).toEqual([type]);
       expect(last(imported)?.metrics).toEqual({ silent_since: created, heard_at: null });
       expect(given(addMsToTime(opens, 30 * DAY_MS)).open).toEqual([type]);
@@ -421,7 +423,7 @@ describe.each(ROWS)('$type $name', (row) => {
   }
 
   it('is explained with its time and each code that prevents or resolves it', () => {
-    const scenario = given(CREATED_AT).atTime(addMsToTime(opens, -HOUR_MS));
+    const scenario = given(CREATED_AT).setTimeOfNextCommand(addMsToTime(opens, -HOUR_MS));
     const [expected] = explainedOf(scenario, type);
     expect(expected).toMatchObject({ status: 'expected', exception_id: null, opens_at: opens, rule: type });
     const open = opened();

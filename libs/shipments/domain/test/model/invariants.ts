@@ -78,7 +78,7 @@ function findOpeningTimes(scenario: Scenario, open: ReadonlySet<string>): Readon
   const branch = copyScenarioForAction(scenario);
   const opened = new Map<string, Timestamp>();
   for (let next = branch.state?.nextCheckAt; next; next = branch.state?.nextCheckAt) {
-    branch.atTime(next).checkRules();
+    branch.setTimeOfNextCommand(next).checkRules();
     for (const exception of listUnresolvedExceptions(branch)) {
       const key = getExceptionKey(exception);
       if (!open.has(key) && !opened.has(key)) opened.set(key, exception.opened_at);

@@ -70,7 +70,7 @@ class TimedWalk {
 
   waitHours(hours: number, plan: CheckPlan): void {
     const until = addHoursToTime(this.now, hours);
-    if (plan === 'due') this.checkWhenDue(until);
+    if (plan === 'due') this.checkRulesWhenDue(until);
     else
       for (const moment of listCheckTimesOfPlan(plan, Date.parse(this.now), Date.parse(until)))
         this.checkInvariantsAt(moment);
@@ -78,19 +78,19 @@ class TimedWalk {
   }
 
   checkRules(): void {
-    this.scenario.atTime(this.now).checkRules();
+    this.scenario.setTimeOfNextCommand(this.now).checkRules();
     this.notifyVisitor();
   }
 
   executeTimedStep(step: TimedStep): void {
     const { scenario, model, now } = this;
-    scenario.atTime(now);
+    scenario.setTimeOfNextCommand(now);
     if (step.kind === 'settings') {
       scenario.settings = step.settings;
       this.checkRules();
       return;
     }
-    if (this.concernsFutureMilestone(step)) return;
+    if (this.isStepAboutFutureMilestone(step)) return;
     const revision = scenario.events.length;
     if (step.kind === 'document') this.takeDocument(step);
     else if (isPersonStep(step)) this.executePersonStep(step);
@@ -109,7 +109,7 @@ class TimedWalk {
     this.checkRules();
   }
 
-  private checkWhenDue(until: Timestamp): void {
+  private checkRulesWhenDue(until: Timestamp): void {
     for (;;) {
       const next = this.scenario.state?.nextCheckAt ?? null;
       if (next === null || next <= this.now || next > until) return;
@@ -123,7 +123,7 @@ class TimedWalk {
    * Returns true if the step repeats or corrects a milestone that is in the future, because the clock has jumped back.
    * Such a step is refused.
    */
-  private concernsFutureMilestone({ kind }: TimedStep): boolean {
+  private isStepAboutFutureMilestone({ kind }: TimedStep): boolean {
     if (kind !== 'repeat' && kind !== 'correct') return false;
     const said = [...this.posted, ...this.model.memory.milestones];
     return said.some(({ classifier, occurred_at }) => classifier === 'actual' && occurred_at > this.now);

@@ -111,13 +111,14 @@ export class EventStreams {
     this.open.add(stream);
     this.timer ??= setInterval(() => this.checkStreams(), STREAM_CHECK_INTERVAL_MS);
     stream.startSending();
-    if (this.closed) stream.endStream('draining');
+    if (this.closed) stream.endEventStream('draining');
   }
 
   /** Ends all streams. The clients reconnect to another process, at different times. */
   endAllStreams(): void {
     this.closed = true;
-    for (const stream of [...this.open]) stream.endStream('draining', this.settings.retryMs * (0.5 + Math.random()));
+    for (const stream of [...this.open])
+      stream.endEventStream('draining', this.settings.retryMs * (0.5 + Math.random()));
   }
 
   /** @throws RequestError `too_many_streams` */
@@ -129,7 +130,7 @@ export class EventStreams {
 
   private checkStreams(): void {
     const now = performance.now();
-    for (const stream of [...this.open]) stream.performDueWork(now);
+    for (const stream of [...this.open]) stream.performDueStreamWork(now);
   }
 }
 
@@ -164,7 +165,7 @@ class EventStream {
     private readonly onEnd: (reason: StreamEnd) => void,
   ) {
     const { response } = client;
-    response.on('close', () => this.endStream('client'));
+    response.on('close', () => this.endEventStream('client'));
     // The `error` event needs no handler of its own, because `close` follows.
     response.on('error', () => undefined);
     response.on('drain', () => this.drained?.());
@@ -175,17 +176,17 @@ class EventStream {
     response.writeHead(200, headers);
     this.lastId = followed.startedAfter;
     this.writeText(encodeReconnectDelay(this.times.retryMs) + (this.lastId === undefined ? '' : encodeId(this.lastId)));
-    this.writeEvents().catch(() => this.endStream('failed'));
+    this.writeEvents().catch(() => this.endEventStream('failed'));
   }
 
   /** Does what is due: ends the stream, checks the client or writes a heartbeat. */
-  performDueWork(now: number): void {
+  performDueStreamWork(now: number): void {
     const { times } = this;
     const { response } = this.client;
     if (this.waitingSince !== undefined && now - this.waitingSince >= times.stalledMs)
       return this.destroyStream('stalled');
     const isUnsure = this.checkedAt > this.admittedAt;
-    if (isUnsure && now - this.admittedAt > times.admittedForMs) return this.endStream('refused');
+    if (isUnsure && now - this.admittedAt > times.admittedForMs) return this.endEventStream('refused');
     if (!this.isChecking && now - this.checkedAt >= times.admissionMs) void this.checkAdmission(now);
     if (!response.writableNeedDrain && now - this.wroteAt >= times.heartbeatMs) this.writeText(this.createHeartbeat());
   }
@@ -194,7 +195,7 @@ class EventStream {
    * Ends the stream after the events that are already written, unless the client does not read.
    * @param retryMs milliseconds after which the client reconnects
    */
-  endStream(reason: StreamEnd, retryMs?: number): void {
+  endEventStream(reason: StreamEnd, retryMs?: number): void {
     if (this.end !== undefined) return;
     const { response } = this.client;
     this.markEnded(reason);
@@ -226,7 +227,7 @@ class EventStream {
     this.checkedAt = now;
     try {
       if (await this.client.isAdmitted()) this.admittedAt = now;
-      else this.endStream('refused');
+      else this.endEventStream('refused');
     } catch {
       // Unknown: the check is repeated until the last successful one is too old.
     } finally {

@@ -74,7 +74,7 @@ export class SchemaValues {
       return fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...schema.enum) }, generateUpperCaseValues(schema.enum));
     const choices = schema.anyOf ?? schema.oneOf;
     if (choices) return fc.oneof(...choices.map((choice) => this.generateValues(choice, name)));
-    if (schema.allOf) return this.mergeSchemas(schema.allOf, name);
+    if (schema.allOf) return this.mergeObjectSchemas(schema.allOf, name);
     const types = [schema.type ?? (schema.properties ? 'object' : 'any')].flat();
     const [first = 'any', ...others] = types.map((type) => this.generateValuesOfType(type, schema, name));
     return first === 'any'
@@ -83,7 +83,7 @@ export class SchemaValues {
   }
 
   /** Merges several object schemas into one object. */
-  private mergeSchemas(schemas: readonly DescribedSchema[], name: string): fc.Arbitrary<unknown> {
+  private mergeObjectSchemas(schemas: readonly DescribedSchema[], name: string): fc.Arbitrary<unknown> {
     const [first, ...others] = schemas;
     if (first && others.length === 0) return this.generateValues(first, name);
     return fc

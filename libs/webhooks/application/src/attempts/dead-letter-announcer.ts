@@ -89,15 +89,19 @@ export class DeadLetterAnnouncer {
    */
   private async publishDeadLetters(found: readonly DeliveryDocument[]): Promise<void> {
     const messages = await this.dependencies.messages.buildMessages(found);
-    if (await this.tryPublish(messages)) return;
+    if (await this.publishDeadLetterMessages(messages)) return;
     for (const [index, message] of messages.entries()) {
-      if ((await this.tryPublish([message])) || (await this.tryPublish([removeEventFromMessage(message)]))) continue;
+      if (
+        (await this.publishDeadLetterMessages([message])) ||
+        (await this.publishDeadLetterMessages([removeEventFromMessage(message)]))
+      )
+        continue;
       const { id: delivery, endpoint_id: endpoint } = found[index] ?? {};
       this.dependencies.logger.warn({ delivery, endpoint }, 'webhooks: the dead letter topic refused a message');
     }
   }
 
-  private async tryPublish(messages: readonly Message[]): Promise<boolean> {
+  private async publishDeadLetterMessages(messages: readonly Message[]): Promise<boolean> {
     try {
       await this.dependencies.broker.publish(DEAD_LETTERS_TOPIC, messages);
       return true;

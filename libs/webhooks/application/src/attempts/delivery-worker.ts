@@ -117,14 +117,14 @@ export class DeliveryWorker {
     const body = payloads.getCachedPayload(delivery.payload_id) ?? (await payloads.readPayload(delivery.payload_id));
     if (body === undefined) throw new PayloadMissing(delivery.id);
     const prepared = mustSendThinBody(delivery, client.endpoint)
-      ? await this.switchToThinBody(delivery, body)
+      ? await this.storeThinBody(delivery, body)
       : { delivery, body };
     // While a storage engine was unreachable, another process may have taken over the shard.
     return owned.isOwned ? { client, ...prepared } : { delivery };
   }
 
   /** Stores the thin form of a full body. The attempt's outcome stores that the delivery uses this form from now on. */
-  private async switchToThinBody(
+  private async storeThinBody(
     delivery: DeliveryDocument,
     full: Uint8Array,
   ): Promise<Pick<PreparedAttempt, 'delivery' | 'body'>> {

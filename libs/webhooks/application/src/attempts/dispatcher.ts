@@ -99,7 +99,7 @@ export class Dispatcher implements EndpointObserver {
    */
   private scheduleNextDelivery(owned: OwnedEndpoint): void {
     const { endpoints, time } = this.dependencies;
-    const gone = owned.state.beginDisabling();
+    const gone = owned.state.beginDisablingEndpoint();
     if (gone !== undefined) this.disableGoneEndpoint(owned, gone);
     if (owned.state.isDropped || this.isStopping) return;
     const now = time.now();

@@ -139,7 +139,7 @@ export class EndpointStore {
    * Marks a deleted endpoint as having pending deliveries. Renews an existing mark, because a delivery may have become
    * pending since. @throws Busy
    */
-  async markBacklog(id: string): Promise<void> {
+  async markEndpointBacklog(id: string): Promise<void> {
     await retryConflicts(this.documents, `endpoint ${id}`, async () => {
       const before = await this.documents.get(id);
       if (before?.deleted !== true) return true;

@@ -57,7 +57,7 @@ export class OwnerMessages {
     const byEndpoint = Map.groupBy(deliveries, ({ endpoint_id }) => endpoint_id);
     await this.sendToOwners([...byEndpoint.keys()], (owner, ids) => {
       const handed = ids.flatMap((id) => byEndpoint.get(id) ?? []);
-      return owner.takeDeliveries({ deliveries: handed, payloads: this.collectBodies(handed) });
+      return owner.takeDeliveries({ deliveries: handed, payloads: this.collectDeliveryBodies(handed) });
     });
   }
 
@@ -96,7 +96,7 @@ export class OwnerMessages {
     return owner;
   }
 
-  private collectBodies(deliveries: readonly DeliveryDocument[]): Readonly<Record<string, string>> {
+  private collectDeliveryBodies(deliveries: readonly DeliveryDocument[]): Readonly<Record<string, string>> {
     const bodies: Record<string, string> = {};
     let characters = 0;
     for (const { payload_id } of deliveries) {

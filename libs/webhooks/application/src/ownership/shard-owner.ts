@@ -67,7 +67,7 @@ export class ShardOwner implements ShardOwnerOperations {
   startOwningShards(): void {
     this.dependencies.shards.startAcquiring({
       acquired: () => void (this.takingOver ??= this.takeOverShards()),
-      lost: (shard) => void this.dropShard(shard),
+      lost: (shard) => void this.dropEndpointsOfShard(shard),
       handOver: (shard) => this.handShardOver(shard),
     });
     this.polling = this.pollEndpoints();
@@ -134,7 +134,7 @@ export class ShardOwner implements ShardOwnerOperations {
   }
 
   /** Returns true if this process knows that the endpoint's circuit is open: recent attempts all failed. */
-  isFailing(endpointId: string): boolean {
+  isEndpointFailing(endpointId: string): boolean {
     const { shards, endpoints } = this.dependencies;
     return shards.ownsShardOf(endpointId) && endpoints.getOwnedEndpoint(endpointId)?.isFailing === true;
   }
@@ -233,13 +233,13 @@ export class ShardOwner implements ShardOwnerOperations {
   /** Ends the work on a shard. Attempts in progress are completed and stored, then its statistics are written. */
   private async handShardOver(shard: number): Promise<void> {
     const waiting = new AbortController();
-    await Promise.race([this.dropShard(shard), pauseFor(MAX_HAND_OVER_MS, waiting.signal)]);
+    await Promise.race([this.dropEndpointsOfShard(shard), pauseFor(MAX_HAND_OVER_MS, waiting.signal)]);
     waiting.abort();
     await this.dependencies.stats.writeShard(shard);
   }
 
   /** Drops the endpoints of a shard. Resolves when the outcomes of all attempts in progress are stored. */
-  private async dropShard(shard: number): Promise<void> {
+  private async dropEndpointsOfShard(shard: number): Promise<void> {
     const { endpoints } = this.dependencies;
     this.known.delete(shard);
     this.unknown.delete(shard);

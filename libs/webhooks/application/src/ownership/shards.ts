@@ -44,7 +44,7 @@ export class ShardLeases {
   }
   /** Leases of the currently owned shards, by shard number. */
   get leases(): ReadonlyMap<number, Lease> {
-    return new Map([...this.held].filter(([, lease]) => this.isOwned(lease)));
+    return new Map([...this.held].filter(([, lease]) => this.isShardLeaseOwned(lease)));
   }
 
   ownsShardOf(endpointId: string): boolean {
@@ -54,7 +54,7 @@ export class ShardLeases {
   /** Returns the lease under which this process currently owns the endpoint; undefined if it does not. */
   getLeaseOfEndpoint(endpointId: string): Lease | undefined {
     const lease = this.held.get(computeShardOfEndpoint(endpointId));
-    return lease !== undefined && this.isOwned(lease) ? lease : undefined;
+    return lease !== undefined && this.isShardLeaseOwned(lease) ? lease : undefined;
   }
 
   startAcquiring(observer: ShardObserver): void {
@@ -103,7 +103,7 @@ export class ShardLeases {
     await Promise.race([ended, waitForAbort(lease.lost, this.releasing.signal)]);
   }
 
-  private isOwned(lease: Lease): boolean {
+  private isShardLeaseOwned(lease: Lease): boolean {
     return !this.handingOver.has(lease) && lease.isHeld();
   }
 

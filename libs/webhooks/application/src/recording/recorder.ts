@@ -72,7 +72,10 @@ interface RecorderDependencies {
   readonly payloads: Payloads;
   readonly versions: PayloadVersions;
   readonly deliveries: Collection<DeliveryDocument>;
-  readonly owner: Pick<ShardOwner, 'isKeepingUp' | 'isFailing' | 'handOverDeliveries' | 'notifyOwningProcesses'>;
+  readonly owner: Pick<
+    ShardOwner,
+    'isKeepingUp' | 'isEndpointFailing' | 'handOverDeliveries' | 'notifyOwningProcesses'
+  >;
   readonly insertion: DeliveryInserter;
   readonly deferred: Pick<DeferredDeliveries, 'hasCapacity' | 'deferDeliveries'>;
   readonly parking: ParkingLot;
@@ -120,7 +123,7 @@ export class Recorder {
     const recording = await this.planRecording(retained, endpoints);
     if (recording.deferredPayloads.length > 0) await payloads.storePayloads(recording.deferredPayloads);
     // Start all writes at once, so that they share one commit.
-    await Promise.all([deferred.deferDeliveries(recording.deferred), this.storeAll(recording.batches)]);
+    await Promise.all([deferred.deferDeliveries(recording.deferred), this.storeBatches(recording.batches)]);
     this.deferred.add(recording.deferred.length);
     // Notify the owners: the process that recorded these deliveries may have ended before it handed them over.
     await owner.notifyOwningProcesses(recording.recordedBefore);
@@ -143,7 +146,7 @@ export class Recorder {
     const knownIds = new Set(known.map(({ id }) => id));
     const fresh = matches.filter(({ delivery }) => !knownIds.has(delivery.id));
     for (const id of knownPayloads) payloads.delete(id);
-    const { first = [], rest = [], deferred = [] } = await this.groupByUrgency(fresh);
+    const { first = [], rest = [], deferred = [] } = await this.groupMatchesByUrgency(fresh);
     this.recordedLate.add(rest.length);
     return {
       batches: [
@@ -159,7 +162,7 @@ export class Recorder {
     };
   }
 
-  private async groupByUrgency(matches: readonly Match[]): Promise<Partial<Record<Urgency, Match[]>>> {
+  private async groupMatchesByUrgency(matches: readonly Match[]): Promise<Partial<Record<Urgency, Match[]>>> {
     const groups = Object.groupBy(matches, ({ endpoint }) => this.classifyUrgency(endpoint));
     const { first = [], rest = [], deferred = [] } = groups;
     // Defer only if some endpoint keeps up. Otherwise deferring would speed up no delivery.
@@ -169,10 +172,10 @@ export class Recorder {
 
   private classifyUrgency({ id }: EndpointDocument): Urgency {
     if (this.dependencies.owner.isKeepingUp(id)) return 'first';
-    return this.dependencies.owner.isFailing(id) ? 'deferred' : 'rest';
+    return this.dependencies.owner.isEndpointFailing(id) ? 'deferred' : 'rest';
   }
 
-  private async storeAll(batches: readonly RecordingBatch[]): Promise<void> {
+  private async storeBatches(batches: readonly RecordingBatch[]): Promise<void> {
     const { payloads, insertion, owner } = this.dependencies;
     for (const batch of batches) {
       await Promise.all([payloads.storePayloads(batch.payloads), insertion.insertDeliveries(batch.matches)]);
@@ -290,7 +293,7 @@ export class ConsumerLag {
     this.timer = setInterval(() => this.measureLag(), this.everyMs).unref();
   }
 
-  stopMeasuring(): void {
+  stopMeasuringLag(): void {
     clearInterval(this.timer);
   }
 

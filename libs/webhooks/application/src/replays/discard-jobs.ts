@@ -52,28 +52,28 @@ export class DeadLetterDiscarder {
       countRetry: createRetryCounter(metrics),
       description: 'discarding dead letters',
       intervalMs: POLL_INTERVAL_MS,
-      round: (ending) => this.runRound(ending),
+      round: (ending) => this.discardDeadLettersOfReplays(ending),
     });
   }
 
-  private async runRound(ending: AbortSignal): Promise<void> {
+  private async discardDeadLettersOfReplays(ending: AbortSignal): Promise<void> {
     for (;;) {
       const running = await this.dependencies.store.listDiscards(DISCARDS_PER_READ);
       if (running.length === 0) return;
       for (const replay of running) {
         if (ending.aborted) return;
-        await this.pace.runThenRest(() => this.advanceJob(replay), ending);
+        await this.pace.runWorkThenRest(() => this.advanceJob(replay), ending);
       }
     }
   }
 
   private async advanceJob(replay: ReplayDocument): Promise<void> {
-    const taken = replay.under_way.length > 0 ? replay : await this.takePage(replay);
+    const taken = replay.under_way.length > 0 ? replay : await this.takePageOfDeadLetters(replay);
     if (taken !== undefined && taken.under_way.length > 0) await this.discardNextPage(taken);
   }
 
   /** Stores the next page of dead letters to discard. Returns undefined if the discard was canceled in the meantime. */
-  private async takePage(replay: ReplayDocument): Promise<ReplayDocument | undefined> {
+  private async takePageOfDeadLetters(replay: ReplayDocument): Promise<ReplayDocument | undefined> {
     const { store, endpoints, clock } = this.dependencies;
     const endpoint = await endpoints.getEndpoint(replay.endpoint_id);
     if (endpoint === undefined) throw new Error(`Endpoint ${replay.endpoint_id} has dead letters but is not stored.`);
@@ -157,7 +157,7 @@ export class BacklogDiscarder {
    * Requests that all pending deliveries of a deleted endpoint are discarded. The request is stored when this resolves.
    */
   async requestDiscard(endpointId: string): Promise<void> {
-    await this.dependencies.endpoints.markBacklog(endpointId);
+    await this.dependencies.endpoints.markEndpointBacklog(endpointId);
     this.job.wakeJob();
   }
 
@@ -167,7 +167,7 @@ export class BacklogDiscarder {
       if (deleted.length === 0) return;
       for (const endpoint of deleted) {
         if (ending.aborted) return;
-        await this.pace.runThenRest(() => this.discardPage(endpoint), ending);
+        await this.pace.runWorkThenRest(() => this.discardPage(endpoint), ending);
       }
     }
   }

@@ -231,7 +231,7 @@ export class ReplayStore {
   async deleteEndedReplays(before: Timestamp, pace: DutyCycle, ending: AbortSignal): Promise<void> {
     let last: ReplayDocument | undefined;
     while (!ending.aborted) {
-      last = await pace.runThenRest(() => this.sweepPage(before, last), ending);
+      last = await pace.runWorkThenRest(() => this.sweepPage(before, last), ending);
       if (last === undefined) return;
     }
   }

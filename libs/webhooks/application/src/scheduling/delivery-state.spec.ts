@@ -113,7 +113,7 @@ describe('the phase of a URL', () => {
   ])('is opening again after a change of the URL: from %s', (_phase, make) => {
     const state = make();
     expect(state.setEndpoint(MOVED)).toBe(true);
-    expect([state.phase, state.concurrency, state.beginDisabling()]).toEqual(['opening', undefined, undefined]);
+    expect([state.phase, state.concurrency, state.beginDisablingEndpoint()]).toEqual(['opening', undefined, undefined]);
     state.setHealth(undefined, SETTINGS);
     expect([state.phase, state.concurrency?.heldUntil]).toEqual(['serving', -Infinity]);
   });
@@ -259,56 +259,56 @@ describe('disabling after a 410', () => {
   test('begins once no attempt is in progress, and once at a time', () => {
     const state = gone();
     state.beginAttempt('dlv_1', false, 0);
-    expect(state.beginDisabling()).toBeUndefined();
+    expect(state.beginDisablingEndpoint()).toBeUndefined();
     state.endAttempt('dlv_1');
-    expect(state.beginDisabling()).toBe(ENDPOINT);
-    expect(state.beginDisabling()).toBeUndefined();
-    expect(opening().beginDisabling()).toBeUndefined();
-    expect(serving(FAILURE).beginDisabling()).toBeUndefined();
+    expect(state.beginDisablingEndpoint()).toBe(ENDPOINT);
+    expect(state.beginDisablingEndpoint()).toBeUndefined();
+    expect(opening().beginDisablingEndpoint()).toBeUndefined();
+    expect(serving(FAILURE).beginDisablingEndpoint()).toBeUndefined();
   });
 
   test('continues after the endpoint was dropped', () => {
     const state = gone();
     state.dropEndpoint();
-    expect([state.isDropped, state.isIdle, state.beginDisabling()]).toEqual([true, false, ENDPOINT]);
+    expect([state.isDropped, state.isIdle, state.beginDisablingEndpoint()]).toEqual([true, false, ENDPOINT]);
   });
 
   test('ends in serving, because the endpoint is disabled', () => {
     const state = gone();
-    state.beginDisabling();
+    state.beginDisablingEndpoint();
     state.setEndpoint(DISABLED);
     state.endDisabling(ENDPOINT, true);
-    expect([state.phase, state.isIdle, state.beginDisabling()]).toEqual(['serving', true, undefined]);
+    expect([state.phase, state.isIdle, state.beginDisablingEndpoint()]).toEqual(['serving', true, undefined]);
   });
 
   test('ends in opening while the health is unknown', () => {
     const state = opening();
     state.recordOutcome(ENDPOINT, GONE, 0, 0);
-    state.beginDisabling();
+    state.beginDisablingEndpoint();
     state.endDisabling(ENDPOINT, true);
     expect(state.phase).toBe('opening');
   });
 
   test('begins again if it failed', () => {
     const state = gone();
-    state.beginDisabling();
+    state.beginDisablingEndpoint();
     state.endDisabling(ENDPOINT, false);
-    expect([state.phase, state.beginDisabling()]).toEqual(['gone', ENDPOINT]);
+    expect([state.phase, state.beginDisablingEndpoint()]).toEqual(['gone', ENDPOINT]);
   });
 
   test('leaves another URL that answered 410 to be disabled next', () => {
     const state = gone();
-    state.beginDisabling();
+    state.beginDisablingEndpoint();
     state.setEndpoint(MOVED);
     state.recordOutcome(MOVED, GONE, 0, 0);
-    expect(state.beginDisabling()).toBeUndefined();
+    expect(state.beginDisablingEndpoint()).toBeUndefined();
     state.endDisabling(ENDPOINT, true);
-    expect([state.phase, state.beginDisabling()]).toEqual(['gone', MOVED]);
+    expect([state.phase, state.beginDisablingEndpoint()]).toEqual(['gone', MOVED]);
   });
 
   test('leaves another URL that serves unchanged', () => {
     const state = gone();
-    state.beginDisabling();
+    state.beginDisablingEndpoint();
     state.setEndpoint(MOVED);
     state.setHealth(undefined, SETTINGS);
     state.endDisabling(ENDPOINT, true);

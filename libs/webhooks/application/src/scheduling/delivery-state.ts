@@ -240,7 +240,7 @@ export class DeliveryState {
    * Starts disabling an endpoint that answered 410 and returns that endpoint. Returns undefined if no endpoint answered
    * 410, or if some outcomes are not stored yet.
    */
-  beginDisabling(): EndpointDocument | undefined {
+  beginDisablingEndpoint(): EndpointDocument | undefined {
     if (this.#gone === undefined || this.#tasks.has('disabling') || this.#underWay.size > 0) return undefined;
     this.#beginTask('disabling');
     return this.#gone;

@@ -190,7 +190,7 @@ export class HourLog {
     let after: readonly string[] | undefined;
     for (;;) {
       const resume = after === undefined ? {} : { after };
-      const page = await this.pace.runThenRest(async () => {
+      const page = await this.pace.runWorkThenRest(async () => {
         const filter = { endpoint_id, last_attempt_at: { gte: since } };
         const sort = { fields: ['last_attempt_at', 'id'] };
         const found = await this.dependencies.deliveries.find({
@@ -221,7 +221,7 @@ export class HourLog {
   async countDiscards(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
     const filter = { endpoint_id, discarded_at: { gte: hour, lt: startOfNextHour(hour) } };
     const by = { index: 'discards', shards: await this.findShards(endpoint_id) };
-    const count = await this.pace.runThenRest(() => this.dependencies.deliveries.count(filter, by), ending);
+    const count = await this.pace.runWorkThenRest(() => this.dependencies.deliveries.count(filter, by), ending);
     await this.requireRetained(hour);
     return count;
   }

@@ -180,7 +180,8 @@ export async function deleteHoursBefore(
   ending: AbortSignal,
 ): Promise<void> {
   let found = 1;
-  while (found > 0 && !ending.aborted) found = await pace.runThenRest(() => deletePageOfHours(hours, before), ending);
+  while (found > 0 && !ending.aborted)
+    found = await pace.runWorkThenRest(() => deletePageOfHours(hours, before), ending);
 }
 
 /** @returns the number of hours deleted */

@@ -120,7 +120,7 @@ const EXAMPLE_RESOURCES = {
 };
 
 /** Example values, by field name. */
-const EXAMPLE_VALUES = {
+const EXAMPLE_VALUES_BY_FIELD = {
   body: 'ok',
   challenge: '0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u',
   description: 'Our TMS',
@@ -143,7 +143,7 @@ export const WEBHOOK_DOCS: FeatureDocs = {
   refusals: WEBHOOK_REFUSALS,
   resources: RESOURCE_NOUNS,
   samples: EXAMPLE_RESOURCES,
-  values: EXAMPLE_VALUES,
+  values: EXAMPLE_VALUES_BY_FIELD,
   describe: describeWebhooks,
   pages: { webhooks: renderWebhooksPage },
 };
