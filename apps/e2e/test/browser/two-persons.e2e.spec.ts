@@ -138,8 +138,9 @@ describeInBrowser('two users at one shipment', () => {
       await page.getByRole('menuitem', { name: 'Cancel shipment…' }).click();
       await page.getByRole('button', { name: 'Cancel shipment' }).click();
       const conflict = page.getByRole('dialog', { name: 'Another user changed the shipment' });
-      await conflict.getByText('Kim changed ETA from 9 Jan 2027 to 20 Jan 2027').waitFor();
-      await conflict.getByRole('row', { name: 'ETA 9 Jan 2027 20 Jan 2027' }).waitFor();
+      await conflict.getByText('Kim changed ETA and Legs').waitFor();
+      for (const field of ['ETA', 'Leg 1, ETA'])
+        await conflict.getByRole('row', { name: `${field} 9 Jan 2027 20 Jan 2027`, exact: true }).waitFor();
       await conflict.getByRole('button', { name: 'Keep their change' }).click();
     });
   });
