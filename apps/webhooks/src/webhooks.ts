@@ -17,6 +17,8 @@ import type { WebhooksConfig } from './config.ts';
  * Deadline in milliseconds of a request to the shipments service, which is shorter than the deadlines of the callers.
  */
 const LOG_HEAD_REQUEST_DEADLINE_MS = 5_000;
+/** Name of the group of leases of the shards. */
+const SHARD_LEASES = 'webhook_shards';
 
 /**
  * Starts the webhooks service, which sends events from Kafka to the clients' endpoints. It makes all outbound calls of
@@ -50,15 +52,15 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const { log: eventLog } = new PublishedEvents(readModels, createRemoteEventMaker(events));
 
   // Other replicas
-  const replicas = new ReplicaChannels<WebhookOperations>({
+  const replicas = new ReplicaChannels<WebhookOperations>(shares, SHARD_LEASES, {
     ...{ ...config, proto: WEBHOOKS_PROTO, clientTls: config.shipments.tls, logger, metrics },
   });
   shutdown.addShutdownStep('replicas', () => replicas.closeReplicaChannels());
-  const shardLeases = shares.getGroup('webhook_shards');
+  const shardLeases = shares.getGroup(SHARD_LEASES);
   const findShardOwner: FindShardOwner = (shard) => {
     const owner = shardLeases.findOtherOwner(createShardLeaseName(shard));
     if (owner?.address === undefined) return undefined;
-    return replicas.connect(owner, owner.address, shardLeases.liveMembers).owners;
+    return replicas.connect(owner, owner.address).owners;
   };
 
   // Feature

@@ -124,11 +124,6 @@ export class LeaseGroup implements LeaseSource {
     this.changes = new LeaseChangeLog(options.logger, () => ({ group: options.name, ...this.getReport() }));
   }
 
-  /** All live members by id; empty until they are known. */
-  get liveMembers(): ReadonlyMap<string, LeaseMember> {
-    return this.members;
-  }
-
   /** Names of the leases that this process is ready to hold. */
   get wanted(): readonly string[] {
     return [...this.callers.keys()].sort();

@@ -9,7 +9,7 @@ import {
   noMetrics,
   silentLogger,
 } from '@tracking/testing';
-import { findHostNameOfCertificate, followReplicas } from './replica-channels.ts';
+import { findHostNameOfCertificate, followReplicas, ReplicaChannels } from './replica-channels.ts';
 
 const TOKEN = 'service token for tests';
 const GROUP = 'read_models';
@@ -19,6 +19,32 @@ interface FollowedOperations {
     follow(request: object, onMessage: (name: string) => void, signal: AbortSignal): Promise<void>;
   };
 }
+
+const OPTIONS = { proto: PROJECTIONS_PROTO, token: TOKEN, logger: silentLogger, metrics: noMetrics };
+
+/** Returns shares whose members the test sets. */
+function createShares() {
+  const listeners: ((members: readonly LeaseMember[]) => void)[] = [];
+  const followMembersOfGroup = (_group: string, listener: (typeof listeners)[number]) => void listeners.push(listener);
+  const setMembers = (members: readonly LeaseMember[]) => listeners.forEach((listener) => listener(members));
+  return { shares: { followMembersOfGroup } as unknown as LeaseShares, setMembers };
+}
+
+it('the connection to a replica is closed when the replica has ended', async () => {
+  const address = `127.0.0.1:${await findFreePort()}`;
+  const member: LeaseMember = { id: 'one', name: 'one', address, wanted: { [GROUP]: ['a'] } };
+  const { shares, setMembers } = createShares();
+  const channels = new ReplicaChannels<FollowedOperations>(shares, GROUP, { ...OPTIONS, clientTls: undefined });
+  setMembers([member]);
+  const operations = channels.connect(member, address);
+  expect(channels.connect(member, address)).toBe(operations);
+  // Waits for the replica for as long as the connection is open.
+  const following = operations.progress.follow({}, () => undefined, new AbortController().signal);
+  setMembers([]);
+  await following;
+  await expect(operations.progress.follow({}, () => undefined, new AbortController().signal)).rejects.toThrow('closed');
+  await channels.closeReplicaChannels();
+});
 
 describe('following the replicas of a service', () => {
   const closing: (() => Promise<unknown>)[] = [];
@@ -52,12 +78,9 @@ describe('following the replicas of a service', () => {
   }
 
   it.each([false, true])('connects to each live replica by its address (TLS: %s)', async (withTls) => {
-    let setMembers: (members: readonly LeaseMember[]) => void = () => undefined;
-    const shares = {
-      followMembersOfGroup: (_group: string, listener: typeof setMembers) => (setMembers = listener),
-    } as unknown as LeaseShares;
+    const { shares, setMembers } = createShares();
     const clientTls = withTls ? { ca: authority.cert } : undefined;
-    const options = { proto: PROJECTIONS_PROTO, token: TOKEN, clientTls, logger: silentLogger, metrics: noMetrics };
+    const options = { ...OPTIONS, clientTls };
     const followed = new Set<string>();
     const stop = followReplicas<FollowedOperations>(shares, GROUP, options, async (operations, signal) => {
       let connected = '';

@@ -32,28 +32,28 @@ interface OpenReplica<Operations> {
 }
 
 /**
- * Connections to single replicas of a service, by the id of their process. A replica that restarts at the same address
- * gets a new connection, because the old one pauses between its attempts to connect.
+ * Connections to single replicas that share a group of leases, by the id of their process. A connection is closed when
+ * its replica has ended; otherwise it would try to connect forever. A replica that restarts at the same address gets a
+ * new connection.
  */
 export class ReplicaChannels<Operations extends Parts<Operations>> {
   private readonly replicas = new Map<string, OpenReplica<Operations>>();
 
-  constructor(private readonly options: ReplicaChannelsOptions) {}
+  constructor(
+    shares: LeaseShares,
+    group: string,
+    private readonly options: ReplicaChannelsOptions,
+  ) {
+    shares.followMembersOfGroup(group, (members) => this.closeEndedChannels(new Set(members.map(({ id }) => id))));
+  }
 
   /**
-   * Returns the operations of a replica, always the same object. A new connection closes those to replicas that have
-   * ended.
+   * Returns the operations of a replica, always the same object.
    * @param address address `host:port` of the replica
-   * @param live all replicas by id
    */
-  connect(
-    { id, tlsName }: Pick<LeaseMember, 'id' | 'tlsName'>,
-    address: string,
-    live: ReadonlyMap<string, unknown>,
-  ): Operations {
+  connect({ id, tlsName }: Pick<LeaseMember, 'id' | 'tlsName'>, address: string): Operations {
     const known = this.replicas.get(id);
     if (known !== undefined) return known.operations;
-    this.closeEndedChannels(live);
     const { proto, token, tls: server, clientTls, logger, metrics } = this.options;
     const client = typeof clientTls === 'object' ? clientTls : {};
     // Replicas of one service share a certificate, and a replica of an earlier version does not announce its name.
@@ -73,18 +73,19 @@ export class ReplicaChannels<Operations extends Parts<Operations>> {
     return operations;
   }
 
-  /** Closes the connections to replicas that have ended. @param live all replicas by id */
-  closeEndedChannels(live: ReadonlyMap<string, unknown>): void {
+  /** Waits for calls in progress, and closes all connections. */
+  async closeReplicaChannels(): Promise<void> {
+    const channels = [...this.replicas.values()].map(({ channel }) => channel);
+    this.replicas.clear();
+    await Promise.all(channels.map((channel) => channel.close()));
+  }
+
+  private closeEndedChannels(live: ReadonlySet<string>): void {
     for (const [id, { channel }] of this.replicas) {
       if (live.has(id)) continue;
       this.replicas.delete(id);
       void channel.close();
     }
-  }
-
-  /** Waits for calls in progress, and closes all connections. */
-  async closeReplicaChannels(): Promise<void> {
-    await Promise.all([...this.replicas.values()].map(({ channel }) => channel.close()));
   }
 }
 
@@ -100,22 +101,21 @@ export function followReplicas<Operations extends Parts<Operations>>(
   options: ReplicaChannelsOptions,
   follow: (operations: Operations, signal: AbortSignal) => Promise<void>,
 ): () => Promise<void> {
-  const replicas = new ReplicaChannels<Operations>(options);
+  const replicas = new ReplicaChannels<Operations>(shares, group, options);
   const followed = new Map<string, AbortController>();
   let isEnded = false;
   const update = (members: readonly LeaseMember[]) => {
-    const live = new Map(members.map((member) => [member.id, member]));
+    const live = new Set(members.map(({ id }) => id));
     for (const [id, controller] of followed) {
       if (live.has(id)) continue;
       followed.delete(id);
       controller.abort();
     }
-    replicas.closeEndedChannels(live);
     for (const member of members) {
       if (member.address === undefined || followed.has(member.id)) continue;
       const controller = new AbortController();
       followed.set(member.id, controller);
-      void follow(replicas.connect(member, member.address, live), controller.signal);
+      void follow(replicas.connect(member, member.address), controller.signal);
     }
   };
   shares.followMembersOfGroup(group, (members) => {
