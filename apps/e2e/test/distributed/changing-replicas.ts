@@ -28,8 +28,8 @@ const [MAX_REPLICAS, LEFT_REPLICAS] = [4, 2];
 /** Number of processes that are killed and restarted while four replicas of each service run. */
 const KILLED_PROCESS_COUNT = 5;
 /**
- * Milliseconds after which the shares are even: 15 s, and the time to live of leases. A process that could not read the
- * members for 2.3 s, as on a busy machine, observes those that were killed for this time again.
+ * Milliseconds after which the shares are even: 15 s, and 7 s for pauses of processes on a busy machine. A takeover is
+ * later by such a pause.
  */
 const EVEN_SHARES_MS = 15_000 + 7_000;
 /**
