@@ -1,4 +1,4 @@
-import type { ClientSession, Collection, Db, Document } from 'mongodb';
+import type { ClientSession, Collection, CollectionOptions, Db, Document } from 'mongodb';
 
 /** Options of every call of the driver. */
 interface CallOptions {
@@ -36,16 +36,24 @@ const COLLECTION_METHODS: ReadonlyMap<string, number> = new Map([
 
 /**
  * Returns the database with methods that limit each call in time and make it part of the session. The server ends the
- * operation first, so the driver closes the connection only if the server does not respond.
+ * operation first, so the driver closes the connection only if the server does not respond. Calls of `collection` with
+ * the same object of options return the same collection.
  * @throws TypeError when a method is called whose options are unknown here
  */
 export function limitDatabaseCallTimes(database: Db, session: ClientSession, maxTimeMS: number): Db {
   const options = { session, maxTimeMS, socketTimeoutMS: toSocketTimeout(maxTimeMS) };
+  const limitCollection = (name: string, own?: CollectionOptions): Collection =>
+    addOptionsToMethods(database.collection(name, own), COLLECTION_METHODS, options);
+  const collections = new WeakMap<CollectionOptions, Collection>();
   return addOptionsToMethods(database, DATABASE_METHODS, options, {
     // The driver adds no limit to commands that it does not know.
     command: (body: Document, own: object = {}) => database.command({ ...body, maxTimeMS }, { ...options, ...own }),
-    collection: (...args: Parameters<Db['collection']>): Collection =>
-      addOptionsToMethods(database.collection(...args), COLLECTION_METHODS, options),
+    collection: (name: string, own?: CollectionOptions): Collection => {
+      if (own === undefined) return limitCollection(name);
+      let collection = collections.get(own);
+      if (collection?.collectionName !== name) collections.set(own, (collection = limitCollection(name, own)));
+      return collection;
+    },
   });
 }
 

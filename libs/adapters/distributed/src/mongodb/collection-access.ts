@@ -1,6 +1,6 @@
 import { DuplicateKey, Unavailable, type CollectionSpec, type Document } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
-import { BSON, type Collection, type Filter, type FindCursor } from 'mongodb';
+import { BSON, type Collection, type CollectionOptions, type Filter, type FindCursor } from 'mongodb';
 import type { MongoConnection } from './mongo-connection.ts';
 import { ENGINE_NAME, findViolatedIndex, isUnknownOutcome } from './mongo-errors.ts';
 import { type MongoDocument, pickShardKeyAndId, toStoredDocument } from './mongo-filter.ts';
@@ -16,27 +16,28 @@ const RETRY_PAUSES_MS = { firstPauseMs: 25, maxPauseMs: 250 };
  * is safe, because an election breaks connections, and `retryWrites=false` leaves repetitions to the adapter.
  */
 export class CollectionAccess {
-  constructor(
-    private readonly spec: CollectionSpec,
-    private readonly connection: MongoConnection,
-  ) {}
+  /** Always the same object, so that sessions use their collection of the driver again. */
+  private readonly options: CollectionOptions;
 
   /**
-   * Runs an operation once.
-   *
    * Derived data is acknowledged from memory, in order with all other writes; all other data is read from the majority.
    * `ordered` writes are journaled, because later writes to Kafka or EventStoreDB do not wait for this journal.
    */
+  constructor(
+    private readonly spec: CollectionSpec,
+    private readonly connection: MongoConnection,
+  ) {
+    const isDerived = spec.durability === 'derived';
+    this.options = {
+      writeConcern: { w: 'majority', journal: !isDerived, wtimeoutMS: connection.deadlineMs },
+      readConcern: { level: isDerived ? 'local' : 'majority' },
+    };
+  }
+
+  /** Runs an operation once. */
   runOnCollection<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
-    const { name, durability } = this.spec;
-    const isDerived = durability === 'derived';
     return this.connection.run((database) =>
-      operation(
-        database.collection<MongoDocument>(name, {
-          writeConcern: { w: 'majority', journal: !isDerived, wtimeoutMS: this.connection.deadlineMs },
-          readConcern: { level: isDerived ? 'local' : 'majority' },
-        }),
-      ),
+      operation(database.collection<MongoDocument>(this.spec.name, this.options)),
     );
   }
 

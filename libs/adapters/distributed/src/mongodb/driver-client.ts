@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { type ClientSession, type ClusterTime, MongoClient, type Timestamp } from 'mongodb';
-import { toSocketTimeout } from './bounded-database.ts';
+import { type ClientSession, type ClusterTime, type Db, MongoClient, type Timestamp } from 'mongodb';
+import { limitDatabaseCallTimes, toSocketTimeout } from './bounded-database.ts';
 import { ENGINE_NAME } from './mongo-errors.ts';
 
 /** Milliseconds after which an unused connection is closed, less than the limits of common load balancers. */
@@ -10,6 +10,20 @@ const MAX_IDLE_TIME_MS = 60_000;
  * several operations without any answer.
  */
 const DEADLINES_BEFORE_CLIENT_REPLACEMENT = 2.5;
+/** Milliseconds after which an unused session is ended, far below the 30 minutes after which servers end it. */
+const MAX_IDLE_SESSION_MS = 60_000;
+/** Number of unused sessions that are kept: as many as a pool has connections by default. */
+const MAX_IDLE_SESSIONS = 100;
+/** Database if the path of the connection string names none. */
+const DEFAULT_DATABASE = 'tracking';
+
+/** A session that one operation at a time uses, with the database whose calls are part of it. */
+interface OpenSession {
+  readonly session: ClientSession;
+  readonly database: Db;
+  /** Monotonic time at which the session was last used. */
+  usedAt: number;
+}
 
 /**
  * A client of the driver with its running operations. The driver sometimes waits forever for a closed socket: a stuck
@@ -20,6 +34,8 @@ export class DriverClient {
   readonly running = new Set<Promise<unknown>>();
   private readonly client: MongoClient;
   private connecting: Promise<MongoClient> | undefined;
+  /** Sessions that no operation uses. The most recently used session is the last. */
+  private readonly idleSessions: OpenSession[] = [];
   /** Monotonic time of the latest answer of the server. */
   private answeredAt = -Infinity;
   /** Monotonic time since when no operation got an answer; undefined if the latest one did. */
@@ -29,11 +45,65 @@ export class DriverClient {
 
   /** @throws TypeError if the connection string is invalid */
   constructor(
-    url: string,
+    private readonly url: string,
     private readonly deadlineMs: number,
   ) {
     this.replacementMs = DEADLINES_BEFORE_CLIENT_REPLACEMENT * deadlineMs;
     this.client = createClient(url, deadlineMs);
+  }
+
+  /**
+   * Runs an operation in a session that no other operation uses at the same time. After a success, a later operation uses
+   * the session again, because the driver's own pool checks the age of all its sessions whenever one is returned. After
+   * an error, the session is ended, because the server may still perform the operation.
+   */
+  async runInSession<R>(
+    operation: (database: Db) => Promise<R>,
+    maxTimeMS: number,
+    causalTime: CausalTime,
+  ): Promise<R> {
+    const connected = await this.connect();
+    const used = this.takeSession(connected);
+    const { session } = used;
+    let isReusable = false;
+    try {
+      causalTime.applyToSession(session);
+      const database =
+        maxTimeMS === this.deadlineMs
+          ? used.database
+          : limitDatabaseCallTimes(this.findDatabase(connected), session, maxTimeMS);
+      const result = await operation(database);
+      // A session is dirty after a lost connection, even if the operation was repeated with success.
+      isReusable = !session.serverSession.isDirty;
+      return result;
+    } finally {
+      causalTime.recordSessionTimes(session);
+      if (isReusable && this.idleSessions.length < MAX_IDLE_SESSIONS) this.keepSession(used);
+      else await session.endSession();
+    }
+  }
+
+  private takeSession(connected: MongoClient): OpenSession {
+    const last = this.idleSessions.pop();
+    const now = performance.now();
+    if (last !== undefined && now - last.usedAt <= MAX_IDLE_SESSION_MS) return last;
+    // All other sessions have been idle for longer.
+    for (const { session } of [...this.idleSessions.splice(0), ...(last ? [last] : [])]) void session.endSession();
+    const session = connected.startSession({ causalConsistency: true });
+    return {
+      session,
+      database: limitDatabaseCallTimes(this.findDatabase(connected), session, this.deadlineMs),
+      usedAt: now,
+    };
+  }
+
+  private keepSession(used: OpenSession): void {
+    used.usedAt = performance.now();
+    this.idleSessions.push(used);
+  }
+
+  private findDatabase(connected: MongoClient): Db {
+    return connected.db(/^[^/]+\/\/[^/]*\/[^?]/.test(this.url) ? undefined : DEFAULT_DATABASE);
   }
 
   /**

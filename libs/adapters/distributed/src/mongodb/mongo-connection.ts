@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
 import { Busy, type Counter, type Metrics, Unavailable } from '@tracking/ports';
-import { limitDatabaseCallTimes } from './bounded-database.ts';
 import { CausalTime, DriverClient } from './driver-client.ts';
 import { ENGINE_NAME, isErrorFromServer, convertMongoError } from './mongo-errors.ts';
 import { SilenceMonitor } from './silence-monitor.ts';
@@ -74,7 +73,7 @@ export class MongoConnection {
   private performWithDeadline<R>(operation: (database: Db) => Promise<R>, deadlineMs: number): Promise<R> {
     const { client } = this;
     const startedAt = performance.now();
-    const running = this.runInSession(client, operation, deadlineMs);
+    const running = client.runInSession(operation, deadlineMs, this.causalTime);
     client.running.add(running);
     return new Promise<R>((resolve, reject) => {
       const giveUp = () => {
@@ -108,23 +107,6 @@ export class MongoConnection {
   /** Waits for running operations, at most one operation deadline, then disconnects. */
   closeConnection(): Promise<void> {
     return (this.closing ??= this.client.closeDriverClient());
-  }
-
-  private async runInSession<R>(
-    client: DriverClient,
-    operation: (database: Db) => Promise<R>,
-    deadlineMs: number,
-  ): Promise<R> {
-    const connected = await client.connect();
-    const database = connected.db(/^[^/]+\/\/[^/]*\/[^?]/.test(this.url) ? undefined : 'tracking');
-    const session = connected.startSession({ causalConsistency: true });
-    this.causalTime.applyToSession(session);
-    try {
-      return await operation(limitDatabaseCallTimes(database, session, deadlineMs));
-    } finally {
-      this.causalTime.recordSessionTimes(session);
-      await session.endSession();
-    }
   }
 
   /** Also succeeds while a replica set elects a primary, because operations wait for the election. */
