@@ -215,9 +215,10 @@ export class GroupMember {
     const work = new PartitionWork({ partition, messages, ...tools });
     this.inHand.set(partition, work);
     const done = work.done.then(() => this.releasePartition(work));
-    const waited = new AbortController();
-    await Promise.race([done, pauseFor(this.limits.pausePartitionAfterMs, waited.signal)]);
-    waited.abort();
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, this.limits.pausePartitionAfterMs);
+    await Promise.race([done, late.promise]);
+    clearTimeout(timer);
     if (this.inHand.get(partition) === work) pausePartition();
   }
 

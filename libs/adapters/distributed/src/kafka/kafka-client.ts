@@ -1,5 +1,4 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import {
   type ISocketFactoryArgs,
@@ -290,17 +289,16 @@ export function describeReason(error: unknown): string {
  * @throws Unavailable
  */
 export async function rejectAfterTimeout<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
-  const given = new AbortController();
-  const giveUp = () => given.abort();
-  signal?.addEventListener('abort', giveUp);
-  if (signal?.aborted) giveUp();
-  const late = pause(Math.max(ms, 0), 'the brokers did not respond in time', { signal: given.signal }).catch(
-    () => 'closed',
-  );
+  const late = Promise.withResolvers<never>();
+  const giveUp = (reason: string) => late.reject(new Unavailable(ENGINE_NAME, reason));
+  const onAbort = () => giveUp('closed');
+  const timer = setTimeout(giveUp, Math.max(ms, 0), 'the brokers did not respond in time');
+  signal?.addEventListener('abort', onAbort);
+  if (signal?.aborted) onAbort();
   try {
-    return await Promise.race([work, late.then((reason) => Promise.reject(new Unavailable(ENGINE_NAME, reason)))]);
+    return await Promise.race([work, late.promise]);
   } finally {
-    signal?.removeEventListener('abort', giveUp);
-    giveUp();
+    signal?.removeEventListener('abort', onAbort);
+    clearTimeout(timer);
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Partitioners, type Producer } from 'kafkajs';
 import { MessageRefused, Unavailable, type Logger, type Message } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
@@ -94,6 +95,8 @@ export class OrderedProducer {
 
   private async sendWaitingMessages(): Promise<void> {
     this.isSending = true;
+    // Messages that are published in one turn of the event loop form one batch.
+    await setImmediate();
     for (let batch = this.takeNextBatch(); batch.length > 0; batch = this.takeNextBatch()) {
       const failure = await this.sendUntilAcknowledged(batch);
       if (failure === undefined) for (const chunk of batch) resolvePublishedChunk(chunk);
@@ -159,6 +162,7 @@ export class OrderedProducer {
   private async sendMessages(
     messages: { key: string; value: string; headers: Record<string, string> }[],
   ): Promise<void> {
+    if (this.closing.signal.aborted) throw new Unavailable(ENGINE_NAME, 'closed');
     this.connection ??= this.connectProducer();
     const producer = await this.connection.producer;
     const { clusterTopic: topic, limits } = this.options;

@@ -53,10 +53,13 @@ export class PartitionWork {
   readonly done: Promise<void>;
   readonly partition: number;
   private readonly fencing = new AbortController();
+  /** Aborts when this member leaves the group, or another member owns the partition. */
+  private readonly stopping: AbortSignal;
 
   constructor(private readonly options: PartitionWorkOptions) {
     const { partition, messages } = options;
     this.partition = partition;
+    this.stopping = AbortSignal.any([this.fencing.signal, options.leaving]);
     this.done = this.handleMessages(messages);
   }
 
@@ -65,7 +68,7 @@ export class PartitionWork {
   }
 
   private get isStopping(): boolean {
-    return this.isFenced || this.options.leaving.aborted;
+    return this.stopping.aborted;
   }
 
   /** Prevents further commits, because another member owns the partition. */
@@ -99,14 +102,14 @@ export class PartitionWork {
 
   /** Repeats a step until it succeeds. Returns false if the work must stop first. */
   private async retryUntilDone(step: RetryPolicy, attempt: () => Promise<void>): Promise<boolean> {
-    const { leaving, countRetry, logger } = this.options;
+    const { countRetry, logger } = this.options;
     const reporter = new RetryReporter(step.logLine, { partition: this.partition }, logger);
     const onFailure = (error: unknown) => {
       countRetry(step.metric);
       const reason = error instanceof Error ? describeReason(error) : String(error);
       if (!this.isStopping) reporter.reportRetryFailure(reason, step.isFault(error));
     };
-    const signal = AbortSignal.any([this.fencing.signal, leaving]);
+    const { stopping: signal } = this;
     const { maxPauseMs } = step;
     try {
       await retry(attempt, { signal, onFailure, firstPauseMs: FIRST_RETRY_PAUSE_MS, maxPauseMs });
