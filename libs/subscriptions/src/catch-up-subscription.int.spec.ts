@@ -7,7 +7,7 @@ import { type TempFolder, eventually, expectStaysTrue, silentLogger, createTempF
 import { CatchUpSubscription, type CatchUpSubscriptionOptions } from './catch-up-subscription.ts';
 import { type CheckpointDocument, CHECKPOINTS_COLLECTION, toHandledPosition, toLogPosition } from './checkpoint.ts';
 import { ParkedStreams } from './parked-streams.ts';
-import { type HandledEvent, createPartition } from './subscriber.ts';
+import { type EventHandler, type HandledEvent, createPartition } from './subscriber.ts';
 
 const DEADLINE = { deadlineMs: 20_000 };
 const POLL_MS = 100;
@@ -56,6 +56,34 @@ describe('a subscriber', () => {
   };
   const ends = (one: CatchUpSubscription) => eventually(() => expect(one.lagMs()).toBe(0), DEADLINE);
   const storeThat = (part: Partial<EventStore>) => Object.assign(Object.create(engine.eventStore) as EventStore, part);
+
+  it('reports no failure if a hand-over interrupts a batch, which the next owner handles', async () => {
+    const handOver = new AbortController();
+    const never = new AbortController();
+    let failures = 0;
+    const batches: string[][] = [];
+    const handle: EventHandler['handle'] = (events, ending) => {
+      batches.push(events.map(({ id }) => id));
+      if (handOver.signal.aborted) return Promise.resolve([]);
+      handOver.abort();
+      return Promise.reject(ending.reason as Error);
+    };
+    const acquire = async (name: string, signal: AbortSignal): Promise<Lease> => {
+      const lease = await engine.leases.acquire(name, signal);
+      const { epoch, lost } = lease;
+      const handOverRequested = handOver.signal.aborted ? never.signal : handOver.signal;
+      return { name, epoch, lost, handOverRequested, isHeld: () => lease.isHeld(), release: () => lease.release() };
+    };
+    await append();
+    start({
+      leases: { acquire },
+      createHandler: () => Promise.resolve({ handle }),
+      metrics: { recordBatch: () => undefined, recordFailure: () => (failures += 1) },
+    });
+    await eventually(() => expect(batches).toHaveLength(2), DEADLINE);
+    expect(batches[1]).toEqual(batches[0]);
+    expect(failures).toBe(0);
+  });
 
   it.each([
     { events: 8, caughtUp: true, goesOn: false },

@@ -184,6 +184,9 @@ export class PartitionRunner {
         await this.pauseToCollectEvents(batch, ending);
       }
       if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended unexpectedly');
+    } catch (error) {
+      // The next owner handles a batch that a hand-over interrupts.
+      if (!lease.handOverRequested.aborted) throw error;
     } finally {
       this.held = undefined;
       // The next owner of the lease must find the result of a retry that is still running.
@@ -219,7 +222,8 @@ export class PartitionRunner {
       }
     };
     this.waitingSince = parseRecordedTime(batch.events[0]);
-    await retry(attempt, { signal: ending, onFailure: this.failed });
+    const onFailure = (error: unknown) => (ending.aborted ? undefined : this.failed(error));
+    await retry(attempt, { signal: ending, onFailure });
     this.waitingSince = batch.caughtUp ? undefined : parseRecordedTime(last);
     this.parts.metrics.recordBatch(batch.events.length, (performance.now() - started) / 1_000);
   }
