@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EventStoreDbEventStore, MongoConnection, MongoDocumentStore, MongoLeases } from '@tracking/distributed';
 import type { DocumentStore, EventStore, LeaseSource } from '@tracking/ports';
-import { CatchUpSubscription, createPartition, type Partition } from '@tracking/subscriptions';
+import { CatchUpSubscription, CheckpointWriter, createPartition, type Partition } from '@tracking/subscriptions';
 import { startEngines } from '@tracking/system';
 import { noMetrics, silentLogger } from '@tracking/testing';
 import { cpuSeconds } from './machine.ts';
@@ -33,7 +33,8 @@ interface SubscriberCase {
   readonly partitions: number;
   /** True if each partition has its own subscription to new events. */
   readonly hasOwnSubscriptions?: boolean;
-  readonly idleCheckpointIntervalMs?: number;
+  /** Milliseconds until idle positions are stored, with those of other partitions; by default, all are stored at once. */
+  readonly idleIntervalMs?: number;
 }
 const CASES: readonly SubscriberCase[] = [
   { name: 'no subscriber', partitions: 0 },
@@ -41,14 +42,14 @@ const CASES: readonly SubscriberCase[] = [
   {
     name: '16, idle positions stored every 500 ms',
     partitions: PARTITIONS,
-    idleCheckpointIntervalMs: IDLE_INTERVAL_MS,
+    idleIntervalMs: IDLE_INTERVAL_MS,
   },
   { name: '16, all positions stored immediately', partitions: PARTITIONS },
   {
     name: '16, each with its own live subscription',
     partitions: PARTITIONS,
     hasOwnSubscriptions: true,
-    idleCheckpointIntervalMs: IDLE_INTERVAL_MS,
+    idleIntervalMs: IDLE_INTERVAL_MS,
   },
 ];
 
@@ -140,13 +141,16 @@ class HandledCount {
 
 async function startSubscriber(
   { eventStore, documentStore, leases, openEventStore }: Engines,
-  { partitions: count, hasOwnSubscriptions = false, ...pace }: SubscriberCase,
+  { partitions: count, hasOwnSubscriptions = false, idleIntervalMs }: SubscriberCase,
   { prefix, handled }: { readonly prefix: string; readonly handled: HandledCount },
 ): Promise<{ stop(): Promise<void> }> {
   const opened: EventStore[] = [];
+  const writer = idleIntervalMs !== undefined && {
+    checkpointWriter: new CheckpointWriter(documentStore, idleIntervalMs),
+  };
   const subscribe = (partitions: readonly Partition[], log: EventStore) => {
     const subscription = new CatchUpSubscription({
-      ...{ ...pace, partitions, eventStore: log, documentStore, leases, logger: silentLogger },
+      ...{ ...writer, partitions, eventStore: log, documentStore, leases, logger: silentLogger },
       subscriber: { name: prefix.slice(0, -1), generation: 1 },
       clock: () => new Date(),
       createHandler: () =>

@@ -113,7 +113,7 @@ export function addPartitionCommands(partitions: Command, run: Runner): void {
     .command('set')
     .argument('<subscriber>', 'name of the subscriber, from partitions list')
     .argument('<number>', 'number of partitions: 1, 2, 4, 8, 16 or 32', parsePositiveInteger)
-    .description('change the number of partitions, and wait until the services use it; no event is published again')
+    .description('change the number of partitions, and wait until the services use it; no event is handled again')
     .action(
       run(async ({ client, print, operands: [subscriber = '', partitions], signal }) => {
         await fetchPartitionStatuses(client);

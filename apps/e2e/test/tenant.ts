@@ -134,9 +134,10 @@ export async function listItemsIncludingWrites<T>(
   api: AxiosInstance,
   path: string,
   params: Readonly<Record<string, unknown>> = {},
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<T[]> {
   const items: T[] = [];
-  for await (const page of readListPages<T>(api, path, params, {})) {
+  for await (const page of readListPages<T>(api, path, params, headers)) {
     expect(page.headers['read-model-age']).toBeUndefined();
     items.push(...page.data.data);
   }

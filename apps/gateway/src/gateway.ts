@@ -15,7 +15,13 @@ import { Identity, createIdentitySweeper } from '@tracking/identity';
 import { IdentityHttpModule } from '@tracking/identity-http';
 import { loadPlaces } from '@tracking/places';
 import type { Logger } from '@tracking/ports';
-import { type ProjectionOperations, PublishedEvents, READ_MODEL_LEASES, ReadModels } from '@tracking/read-models';
+import {
+  type ProjectionOperations,
+  PublishedEvents,
+  READ_MODEL_LEASES,
+  READ_MODEL_NAMES,
+  ReadModels,
+} from '@tracking/read-models';
 import { convertMachineErrorToConfigError, deriveKey, createFirstAdmin, openSealingKey } from '@tracking/runtime';
 import { followReplicas, openMongo, Service } from '@tracking/service';
 import {
@@ -162,7 +168,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     workspaceSettings,
     publishedEvents,
     leases: allLeases,
-    partitions: new PartitionCounts(documentStore, [PUBLISHER_SUBSCRIBER]),
+    partitions: new PartitionCounts(documentStore, [PUBLISHER_SUBSCRIBER, ...READ_MODEL_NAMES]),
     logger,
     clock,
   });

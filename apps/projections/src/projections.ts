@@ -1,5 +1,5 @@
 import { GrpcServiceServer, PROJECTIONS_PROTO } from '@tracking/distributed';
-import { type ProjectionOperations, READ_MODEL_LEASES, ReadModels } from '@tracking/read-models';
+import { DEFAULT_PARTITIONS, type ProjectionOperations, READ_MODEL_LEASES, ReadModels } from '@tracking/read-models';
 import { Service, openEventStoreDb, openMongo } from '@tracking/service';
 import type { ProjectionsConfig } from './config.ts';
 
@@ -23,7 +23,9 @@ export async function startProjections(config: ProjectionsConfig): Promise<void>
   const { eventRetentionMs } = config;
   const leases = shares.getGroup(READ_MODEL_LEASES);
   const following = { eventStore, documentStore, leases, clock, logger, metrics };
-  const readModels = await ReadModels.start({ ...following, eventRetentionMs });
+  // Processes of earlier releases query read models only while these have one partition.
+  const partitions = { count: DEFAULT_PARTITIONS, canLeaveSinglePartition: () => shares.followsPartitions };
+  const readModels = await ReadModels.start({ ...following, eventRetentionMs, partitions });
   shutdown.addShutdownStep('read models', () => readModels.stop());
 
   const limits = { connectionAgeMs: CONNECTION_AGE_MS };

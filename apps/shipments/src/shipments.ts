@@ -90,7 +90,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     leases: shares.getGroup('publisher'),
     documentStore,
     broker,
-    readModelsReached: readModels.waitForReadModelsOfEvents.bind(readModels),
+    readModelsContain: readModels.waitForReadModelsOfEvents.bind(readModels),
     partitions: DEFAULT_PARTITIONS,
     checkpointIntervalMs: CHECKPOINT_INTERVAL_MS,
     addresses: config.addresses,

@@ -123,8 +123,8 @@ export async function startStandaloneFeatures(
     passive: isPassive,
   });
   shutdown.addShutdownStep('webhooks', () => webhooks.stop());
-  const readModelsReached = readModels.waitForReadModelsOfEvents.bind(readModels);
-  const publisher = Publisher.start({ ...jobDependencies, readModelsReached, addresses });
+  const readModelsContain = readModels.waitForReadModelsOfEvents.bind(readModels);
+  const publisher = Publisher.start({ ...jobDependencies, readModelsContain, addresses });
   shutdown.addShutdownStep('publisher', () => publisher.stop());
   return { identity, workspaceSettings, shipments, readModels, storageQuota, webhooks, events, publishedEvents };
 }

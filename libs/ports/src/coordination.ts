@@ -47,11 +47,13 @@ export interface LeaseMember {
   readonly tlsName?: string;
   /** Id of the release that the process runs; absent if it has none. */
   readonly release?: string;
+  /** True if this process understands read models in several partitions; absent for processes of earlier releases. */
+  readonly followsPartitions?: true;
   readonly wanted: WantedLeases;
 }
 
 /** Data about a process that it announces when it becomes a member. */
-export type MemberDescription = Pick<LeaseMember, 'name' | 'address' | 'tlsName' | 'release'>;
+export type MemberDescription = Pick<LeaseMember, 'name' | 'address' | 'tlsName' | 'release' | 'followsPartitions'>;
 
 /** A live member's view of all members. */
 export interface Membership {

@@ -84,6 +84,11 @@ export interface CatchUpOptions {
   readonly maxBatch?: number;
   /** Signal that ends the iteration without an error. */
   readonly signal: AbortSignal;
+  /**
+   * Called instead of an empty batch while the reader waits for the next batch: no event up to the position matches.
+   * With many readers, it costs less than a batch. A store may return empty batches all the same.
+   */
+  readonly onSkipped?: (position: Position) => void;
 }
 
 /** Range of revisions in a stream. */

@@ -1,4 +1,3 @@
-import { createPartition } from '@tracking/subscriptions';
 import { ActiveRows } from './active-rows.ts';
 import type { GenerationsDocument } from './generations.ts';
 import type { ReadModel, ReadModelRow } from './read-model.ts';
@@ -23,7 +22,6 @@ describe('active rows', () => {
     } as unknown as GenerationsDocument;
     const opening: ((rows: unknown) => void)[] = [];
     const active = new ActiveRows(MODEL, {
-      partitions: [createPartition(['shipment-'])],
       collections: { open: () => new Promise((resolve) => opening.push(resolve)) } as never,
       generations: { readPointer: () => Promise.resolve(pointer) } as never,
       checkpoints: { readCheckpointsOf: () => Promise.resolve([]) } as never,

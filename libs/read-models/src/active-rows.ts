@@ -1,17 +1,17 @@
 import type { Timestamp } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { Collection, Position } from '@tracking/ports';
-import type { CheckpointDocument, Partition } from '@tracking/subscriptions';
+import { type CheckpointDocument, SLOT_COUNT } from '@tracking/subscriptions';
 import type { CheckpointPoller } from './checkpoint-poller.ts';
 import { ProjectionProgress } from './projection-progress.ts';
 import { type Collections, type ReadModel, type ReadModelRow, createRowsCollectionSpec } from './read-model.ts';
 import { type Generations, type GenerationsDocument, getModelVersion } from './generations.ts';
+import { listPartitionSlots, SlotPositions } from './slots.ts';
 
 /** Age in milliseconds after which a query refreshes the generation pointer in the background. */
 const POINTER_MAX_AGE_MS = 1_000;
 
 export interface ActiveRowsOptions {
-  readonly partitions: readonly Partition[];
   readonly collections: Collections;
   readonly generations: Generations;
   readonly checkpoints: CheckpointPoller;
@@ -44,13 +44,12 @@ export class ActiveRows<R extends ReadModelRow> {
     readonly model: ReadModel<R>,
     private readonly parts: ActiveRowsOptions,
   ) {
-    const partitions = parts.partitions.map(({ key }) => key);
     const elsewhere = {
       checkpoints: () => this.readCheckpoints(),
       refreshPointer: () => this.refreshStalePointer(),
       waitForNextPoll: (isReported: boolean) => parts.checkpoints.waitForNextPoll(isReported),
     };
-    this.progress = new ProjectionProgress(partitions, elsewhere, parts.maxWaiters);
+    this.progress = new ProjectionProgress(elsewhere, parts.maxWaiters);
   }
 
   /** Returns the rows of the queried generation. @throws Unavailable */
@@ -112,23 +111,16 @@ export class ActiveRows<R extends ReadModelRow> {
 
   /** Returns true if every partition of the generation once contained all stored events. @throws Unavailable */
   async isGenerationComplete(generation: number): Promise<boolean> {
-    const complete = new Set<string>();
-    for (const checkpoint of await this.readCheckpoints()) {
-      if (checkpoint.generation === generation && checkpoint.complete) complete.add(checkpoint.partition);
-    }
-    return this.parts.partitions.every(({ key }) => complete.has(key));
+    const complete = (await this.readCheckpoints()).filter((each) => each.generation === generation && each.complete);
+    return new Set(complete.flatMap(({ partition }) => listPartitionSlots(partition))).size === SLOT_COUNT;
   }
 
   /** Returns the lowest checkpoint position of all partitions of the generation. @throws Unavailable */
   async findMinPosition(generation: number): Promise<Position | undefined> {
-    const checkpoints = await this.readCheckpoints();
-    const positions: Position[] = [];
-    for (const { key } of this.parts.partitions) {
-      const position = checkpoints.find((each) => each.generation === generation && each.partition === key)?.position;
-      if (!position) return undefined;
-      positions.push(position);
-    }
-    return positions.sort()[0];
+    const positions = new SlotPositions();
+    for (const { partition, position, ...of } of await this.readCheckpoints())
+      if (of.generation === generation && position !== null) positions.raise(partition, position);
+    return positions.findMin();
   }
 
   private async readPointer(): Promise<GenerationsDocument> {

@@ -12,7 +12,7 @@ import {
   createRetryCounter,
   type StoredEvent,
 } from '@tracking/ports';
-import { toShipmentEvent } from '@tracking/shipments-domain';
+import { type ShipmentEvent, toShipmentEvent } from '@tracking/shipments-domain';
 import type { EventFailure, EventHandler, HandledEvent, SubscriptionMetrics } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { ProjectedEvent, ReadModel, ReadModelRow } from './read-model.ts';
@@ -29,6 +29,8 @@ const MAX_ROW_WEIGHT = 4_000;
 interface BatchProjectorOptions {
   readonly model: ReadModel;
   readonly rows: Collection<ReadModelRow>;
+  /** Writes the rows; by default, `rows` does. */
+  readonly writer?: Pick<Collection<ReadModelRow>, 'writeMany'>;
   readonly cache: LRUCache<string, ReadModelRow>;
   readonly scopes: StreamScopeCache;
   /** Returns the time before which rows have expired; undefined if rows do not expire. */
@@ -85,7 +87,7 @@ export class BatchProjector implements EventHandler {
       if (failures.has(stored.stream)) continue;
       try {
         const { id, stream, position, handledPosition: place } = stored;
-        const projected = { id, stream, position, place, scope: scopeOf?.get(stream), event: toShipmentEvent(stored) };
+        const projected = { id, stream, position, place, scope: scopeOf?.get(stream), event: decodeEvent(stored) };
         decoded.push({ stored, projected, reads: model.reads?.(projected) ?? [] });
       } catch (error) {
         failures.set(stored.stream, { event: stored, error });
@@ -93,6 +95,18 @@ export class BatchProjector implements EventHandler {
     }
     return decoded;
   }
+}
+
+/** Decoded events. The read models of a process receive the same objects from the event store. */
+const decodedEvents = new WeakMap<StoredEvent, ShipmentEvent>();
+
+/** Returns the event in its newest version. @throws if the event cannot be decoded */
+function decodeEvent(stored: StoredEvent): ShipmentEvent {
+  const known = decodedEvents.get(stored);
+  if (known !== undefined) return known;
+  const event = toShipmentEvent(stored);
+  decodedEvents.set(stored, event);
+  return event;
 }
 
 /** Buffer for the rows that events read and change, until the rows are written. */
@@ -149,9 +163,9 @@ class RowsInMemory {
 
   /** Writes the changed rows and empties the buffer. */
   async writeChangedRows(): Promise<void> {
-    const { model, rows, cache } = this.parts;
+    const { model, rows, writer = rows, cache } = this.parts;
     const changed = [...this.changed.values()];
-    if (changed.length > 0) await rows.writeMany(changed.map(upsertIfNewer));
+    if (changed.length > 0) await writer.writeMany(changed.map(upsertIfNewer));
     if (model.reads !== undefined) for (const row of changed) cache.set(row.id, row);
     this.present.clear();
     this.changed.clear();
@@ -243,7 +257,7 @@ export class StreamScopeCache {
 
 function parseScope(first: StoredEvent): Scope | undefined {
   try {
-    const event = toShipmentEvent(first);
+    const event = decodeEvent(first);
     if (event.type !== 'shipment.created.v1') return undefined;
     return { workspace_id: event.data.workspace_id, environment: event.data.environment };
   } catch {

@@ -1,4 +1,4 @@
-import { type CheckpointDocument, CHECKPOINTS_COLLECTION } from '@tracking/subscriptions';
+import { type CheckpointDocument, CHECKPOINTS_COLLECTION, RETIRED_EPOCH } from '@tracking/subscriptions';
 import type { Collections } from './read-model.ts';
 
 const POLL_INTERVAL_MS = 15;
@@ -6,8 +6,8 @@ const POLL_INTERVAL_MS = 15;
  * Milliseconds between polls while other processes report their progress. A poll finds progress whose report was lost.
  */
 const FALLBACK_POLL_INTERVAL_MS = 1_000;
-/** The limit exceeds the product of read models, partitions and generations in use. */
-const MAX_CHECKPOINTS = 1_000;
+/** The limit exceeds the product of read models, generations in use, and partitions. */
+const MAX_CHECKPOINTS = 10_000;
 
 /** Reads the checkpoints of all read models once for all reads that wait in this process. */
 export class CheckpointPoller {
@@ -47,6 +47,7 @@ export class CheckpointPoller {
 
   private async readAllCheckpoints(): Promise<readonly CheckpointDocument[]> {
     const documents = await this.collections.open<CheckpointDocument>(CHECKPOINTS_COLLECTION);
-    return documents.find({ filter: { subscriber: { in: this.readModels } }, limit: MAX_CHECKPOINTS });
+    const found = await documents.find({ filter: { subscriber: { in: this.readModels } }, limit: MAX_CHECKPOINTS });
+    return found.filter(({ epoch }) => epoch !== RETIRED_EPOCH);
   }
 }

@@ -1,5 +1,10 @@
 import type { Collection, CollectionSpec, Document, DocumentStore } from '@tracking/ports';
-import { CHECKPOINTS_COLLECTION, PARKED_STREAMS_COLLECTION, deleteEarlierGenerations } from '@tracking/subscriptions';
+import {
+  CHECKPOINTS_COLLECTION,
+  PARKED_STREAMS_COLLECTION,
+  PARTITION_LAYOUTS_COLLECTION,
+  deleteEarlierGenerations,
+} from '@tracking/subscriptions';
 import { type Collections, parseGeneration, type ReadModel, createRowsCollectionSpec } from './read-model.ts';
 
 /** Pointer document of a read model. It alone decides which generation queries use. */
@@ -89,7 +94,7 @@ export class Generations {
       if (generation !== undefined && generation < oldest) await this.collections.drop(name, ending);
       if (ending.aborted) return;
     }
-    for (const spec of [CHECKPOINTS_COLLECTION, PARKED_STREAMS_COLLECTION]) {
+    for (const spec of [CHECKPOINTS_COLLECTION, PARKED_STREAMS_COLLECTION, PARTITION_LAYOUTS_COLLECTION]) {
       await deleteEarlierGenerations(this.collections.store, spec, model.name, oldest);
     }
   }

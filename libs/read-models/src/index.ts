@@ -1,4 +1,4 @@
-export type { RetryOutcome } from '@tracking/subscriptions';
+export { DEFAULT_PARTITIONS, type RetryOutcome } from '@tracking/subscriptions';
 export { type DeadlineQueries, type DueShipment, TERMINAL_STATUSES, type UnsettledShipment } from './deadlines.ts';
 export {
   READ_MODEL_LEASES,
@@ -23,7 +23,7 @@ export type { EventListQuery, EventQueries } from './published-events/event-quer
 export { PublishedEvents } from './published-events/published-events.ts';
 export type { QueryPage, SortValues } from './read-model.ts';
 export type { RowDigest } from './row-digest.ts';
-export { listReadModelCollections, type ReadModelName, type ReadModelQueries } from './registry.ts';
+export { listReadModelCollections, READ_MODEL_NAMES, type ReadModelName, type ReadModelQueries } from './registry.ts';
 export {
   SHIPMENT_SORT_FIELDS,
   type ShipmentListFilter,

@@ -1,10 +1,14 @@
 import type { Clock, EventStore, LeaseSource, Logger } from '@tracking/ports';
+import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
 import {
   CatchUpSubscription,
+  type CheckpointWriter,
+  createPartition,
   describeError,
   type EventHandler,
   type HandledPosition,
-  type Partition,
+  PartitionedSubscription,
+  type SubscriptionListener,
 } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { ActiveRows } from './active-rows.ts';
@@ -12,9 +16,23 @@ import type { Collections, ReadModelRow } from './read-model.ts';
 import { type Generations, type GenerationsDocument, getNewestGeneration } from './generations.ts';
 import type { ProjectedPartitions } from './projected-partitions.ts';
 import { BatchProjector, type ProjectionMetrics, type StreamScopeCache } from './batch-projector.ts';
+import { RowWriter } from './row-writer.ts';
+
+/** Partitions of projections whose number operators can change. */
+export interface ProjectionPartitions {
+  /** Number of partitions until an operator requests another number, equal in every process. */
+  readonly count: number;
+  /** See `PartitionedSubscriptionOptions`. */
+  readonly canLeaveSinglePartition?: () => boolean;
+  /** Milliseconds between reads of the number of partitions; 1,000 by default. */
+  readonly pollMs?: number;
+}
 
 export interface LifecycleOptions {
-  readonly partitions: readonly Partition[];
+  /** By default, there is one partition, and operators cannot change the number. */
+  readonly partitions?: ProjectionPartitions;
+  /** Writes the checkpoints of all read models; absent with one partition. */
+  readonly checkpointWriter?: CheckpointWriter;
   readonly collections: Collections;
   readonly generations: Generations;
   readonly eventStore: EventStore;
@@ -22,7 +40,7 @@ export interface LifecycleOptions {
   readonly logger: Logger;
   readonly metrics: ProjectionMetrics;
   readonly clock: Clock;
-  /** Maximum number of cached rows per partition, for rows of ordinary size. */
+  /** Maximum number of cached rows over all partitions, for rows of ordinary size. */
   readonly cachedRows: number;
   /** Scopes of streams. All read models of the process share them, because the scope of a stream never changes. */
   readonly scopes: StreamScopeCache;
@@ -45,7 +63,7 @@ const STEPS_PER_SWEEP = 60;
  * stored pointer.
  */
 export class Lifecycle {
-  private readonly projections = new Map<number, CatchUpSubscription>();
+  private readonly projections = new Map<number, CatchUpSubscription | PartitionedSubscription>();
   private readonly replaced = new Map<number, number>();
   private timer: NodeJS.Timeout | undefined;
   private stepping: Promise<void> | undefined;
@@ -214,45 +232,80 @@ export class Lifecycle {
   }
 
   private startProjecting(generation: number): void {
-    const { metrics, collections, projected } = this.parts;
-    const { model, progress } = this.active;
-    const report = (partition: string, position: HandledPosition | undefined, held = true) =>
-      projected.record({ read_model: model.name, generation, partition, position: position ?? null, held });
-    const projection = new CatchUpSubscription({
-      ...this.parts,
-      documentStore: collections.store,
-      subscriber: { name: model.name, generation },
-      createHandler: () => this.createProjector(generation),
-      metrics: metrics.createSubscriptionMetrics(model.name),
-      listener: {
-        onAcquired: (partition, position) => {
-          progress.addLocalPartition(generation, partition, position);
-          report(partition, position);
-        },
-        onHandling: (partition, position) => progress.recordWrittenPosition(generation, partition, position),
-        onAdvanced: (partition, position) => {
-          progress.recordHandledPosition(generation, partition, position);
-          report(partition, position);
-        },
-        onReleased: (partition) => {
-          progress.removeLocalPartition(generation, partition);
-          report(partition, undefined, false);
-        },
-        onCompleted: () => this.wake(),
-      },
-    });
+    const projection = this.createSubscription(generation);
     this.projections.set(generation, projection);
     projection.start();
   }
 
-  private async createProjector(generation: number): Promise<EventHandler> {
+  private createSubscription(generation: number): CatchUpSubscription | PartitionedSubscription {
+    const { metrics, collections, partitions, ...parts } = this.parts;
+    const { model } = this.active;
+    const options = {
+      ...parts,
+      documentStore: collections.store,
+      subscriber: { name: model.name, generation },
+      metrics: metrics.createSubscriptionMetrics(model.name),
+      listener: this.createListener(generation),
+    };
+    if (partitions === undefined) {
+      const createHandler = () => this.createProjector(generation, { count: 1 });
+      return new CatchUpSubscription({
+        ...options,
+        createHandler,
+        partitions: [createPartition([SHIPMENT_STREAM_PREFIX])],
+      });
+    }
+    const { count, pollMs, canLeaveSinglePartition } = partitions;
+    const writer = new RowWriter(() => this.active.openRowsOfGeneration(generation));
+    return new PartitionedSubscription({
+      ...options,
+      ...(pollMs !== undefined && { pollMs }),
+      ...(canLeaveSinglePartition !== undefined && { canLeaveSinglePartition }),
+      streamPrefix: SHIPMENT_STREAM_PREFIX,
+      defaultPartitions: count,
+      createHandler: (_lost, present) => this.createProjector(generation, { count: present, writer }),
+    });
+  }
+
+  private createListener(generation: number): SubscriptionListener {
+    const { projected } = this.parts;
+    const { model, progress } = this.active;
+    const describe = (partition: string, position: HandledPosition | undefined, held = true) => {
+      return { read_model: model.name, generation, partition, position: position ?? null, held };
+    };
+    return {
+      onAcquired: (partition, position) => {
+        progress.addLocalPartition(generation, partition, position);
+        projected.record(describe(partition, position));
+      },
+      onHandling: (partition, position) => progress.recordWrittenPosition(generation, partition, position),
+      onAdvanced: (partition, position, isIdle) => {
+        progress.recordHandledPosition(generation, partition, position);
+        if (isIdle) projected.recordIdle(describe(partition, position));
+        else projected.record(describe(partition, position));
+      },
+      onReleased: (partition) => {
+        progress.removeLocalPartition(generation, partition);
+        projected.record(describe(partition, undefined, false));
+      },
+      onCompleted: () => this.wake(),
+    };
+  }
+
+  /** @param among number of partitions of the generation, and the writer that they share */
+  private async createProjector(
+    generation: number,
+    among: { readonly count: number; readonly writer?: RowWriter },
+  ): Promise<EventHandler> {
     const { scopes, cachedRows } = this.parts;
     const { model } = this.active;
     const rows = await this.active.openRowsOfGeneration(generation);
     const sizeCalculation = (row: ReadModelRow) => model.weight?.(row) ?? 1;
-    const cache = new LRUCache<string, ReadModelRow>({ maxSize: cachedRows, sizeCalculation });
+    const maxSize = Math.ceil(cachedRows / among.count);
+    const cache = new LRUCache<string, ReadModelRow>({ maxSize, sizeCalculation });
     const retainedSince = () => this.active.getRetentionStart();
-    return new BatchProjector({ model, rows, cache, scopes, retainedSince });
+    const writer = among.writer !== undefined && { writer: among.writer };
+    return new BatchProjector({ model, rows, cache, scopes, retainedSince, ...writer });
   }
 
   private async stopProjecting(generation: number): Promise<void> {

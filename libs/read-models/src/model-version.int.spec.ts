@@ -1,4 +1,3 @@
-import { createPartition } from '@tracking/subscriptions';
 import { noMetrics } from '@tracking/testing';
 import { ReadModelsTestBed, waitUntilTrue } from '../test/world.ts';
 import { ActiveRows } from './active-rows.ts';
@@ -42,7 +41,7 @@ describe('a changed version of a read model', () => {
     const collections = new Collections(world.engine.documentStore);
     const generations = new Generations(collections);
     const checkpoints = new CheckpointPoller(collections, [model(version).name]);
-    const parts = { partitions: [createPartition(['shipment-'])], collections, generations, graceMs: 100 };
+    const parts = { collections, generations, graceMs: 100 };
     const active = new ActiveRows(model(version), { ...parts, checkpoints, maxWaiters: 10 });
     const lifecycle = new Lifecycle(active, {
       ...world.readModelsOptions(),

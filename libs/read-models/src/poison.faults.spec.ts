@@ -1,4 +1,4 @@
-import { ParkedStreams, createPartition } from '@tracking/subscriptions';
+import { ParkedStreams } from '@tracking/subscriptions';
 import { type LogLine, noMetrics, createRecordingLogger } from '@tracking/testing';
 import { createToken, ShipmentEventWriter } from '../test/shipment-events.ts';
 import { waitUntilTrue, ReadModelsTestBed } from '../test/world.ts';
@@ -53,7 +53,7 @@ describe('an event that cannot be applied', () => {
     const collections = new Collections(world.engine.documentStore);
     const generations = new Generations(collections);
     const checkpoints = new CheckpointPoller(collections, [seenModel(faults).name]);
-    const parts = { partitions: [createPartition(['shipment-'])], collections, generations, graceMs: 100 };
+    const parts = { collections, generations, graceMs: 100 };
     const active = new ActiveRows(seenModel(faults), { ...parts, checkpoints, maxWaiters: 10 });
     const lifecycle = new Lifecycle(active, {
       ...world.readModelsOptions(),

@@ -145,6 +145,56 @@ describe('messages about projected partitions', () => {
     expect(messages).toHaveLength(3);
   });
 
+  it('contain one position for all partitions of a generation that only passed events of others', async () => {
+    const projected = new ProjectedPartitions();
+    const [a, b, c] = ['v1.shipment-a-h', 'v1.shipment-i-p', 'v1.shipment-q-7'] as const;
+    for (const partition of [a, b, c]) projected.record(progress(partition, '0001'));
+    const messages: ProgressMessage[] = [];
+    const ending = new AbortController();
+    const following = projected.follow((message) => void messages.push(message), ending.signal);
+    // Partition a has not handled its event of position 2 yet.
+    for (const partition of [b, c]) projected.recordIdle(progress(partition, '0002'));
+    await eventually(() => expect(messages).toHaveLength(2));
+    const { read_model, generation } = progress(a, null);
+    expect(messages[1]).toEqual({ partitions: [], generations: [{ read_model, generation, position: '0001' }] });
+    projected.record(progress(a, '0002'));
+    for (const partition of [b, c]) projected.recordIdle(progress(partition, '0003'));
+    await eventually(() =>
+      expect(messages.at(-1)?.generations).toEqual([{ read_model, generation, position: '0002' }]),
+    );
+    ending.abort();
+    await following;
+
+    const reached = new Map<string, string>();
+    const find = () => ({
+      addRemotePartition: () => undefined,
+      removeRemotePartition: () => undefined,
+      recordHandledPosition: (_: number, partition: string, position: string) => void reached.set(partition, position),
+    });
+    const operations: ProjectionOperations = {
+      progress: {
+        follow: (_request, onMessage) => {
+          for (const message of messages) void onMessage(message);
+          return new Promise(() => undefined);
+        },
+      },
+    };
+    void followProjections(operations, find, new AbortController().signal);
+    expect([...reached]).toEqual([a, b, c].map((partition) => [partition, '0002']));
+  });
+
+  it('name the single partition, because earlier releases follow it', async () => {
+    const projected = new ProjectedPartitions();
+    projected.record(progress('shipment-', '0001'));
+    const messages: ProgressMessage[] = [];
+    const ending = new AbortController();
+    const following = projected.follow((message) => void messages.push(message), ending.signal);
+    projected.recordIdle(progress('shipment-', '0002'));
+    await eventually(() => expect(messages.slice(1)).toEqual([{ partitions: [progress('shipment-', '0002')] }]));
+    ending.abort();
+    await following;
+  });
+
   it('become fewer while the follower cannot take more, without losing the latest state', async () => {
     const projected = new ProjectedPartitions();
     const messages: ProgressMessage[] = [];

@@ -19,9 +19,22 @@ export interface PartitionProgress {
   readonly held: boolean;
 }
 
-/** Message to a follower: the partitions that changed since the previous message. */
+/** Position that all partitions of a generation have reached that a process projects. */
+export interface GenerationProgress {
+  readonly read_model: string;
+  readonly generation: number;
+  readonly position: HandledPosition;
+}
+
+/** Message to a follower: changes since the previous message. */
 export interface ProgressMessage {
+  /** Partitions that have handled events, or whose process has changed. */
   readonly partitions: readonly PartitionProgress[];
+  /**
+   * Progress of the partitions that the process projects after these changes, also of those without events; absent from
+   * messages of releases without partitions.
+   */
+  readonly generations?: readonly GenerationProgress[];
 }
 
 /** Operations of a process that runs projections, for processes that only query. */
@@ -44,6 +57,7 @@ type ProgressListener = (message: ProgressMessage) => void | Promise<void>;
  */
 class ProgressFollower {
   private readonly changes = new Map<string, PartitionProgress>();
+  private readonly advanced = new Set<HeldGeneration>();
   private isSending = false;
 
   constructor(
@@ -51,48 +65,102 @@ class ProgressFollower {
     private readonly signal: AbortSignal,
   ) {}
 
-  add(key: string, progress: PartitionProgress): void {
+  addPartition(key: string, progress: PartitionProgress): void {
     this.changes.set(key, progress);
+    if (!this.isSending) void this.sendChanges();
+  }
+
+  addGeneration(generation: HeldGeneration): void {
+    this.advanced.add(generation);
     if (!this.isSending) void this.sendChanges();
   }
 
   private async sendChanges(): Promise<void> {
     this.isSending = true;
     await setImmediate();
-    while (!this.signal.aborted && this.changes.size > 0) {
+    while (!this.signal.aborted && this.changes.size + this.advanced.size > 0) {
       const partitions = [...this.changes.values()];
+      const generations = [...this.advanced].flatMap((generation) => generation.findProgress() ?? []);
       this.changes.clear();
-      await this.onMessage({ partitions });
+      this.advanced.clear();
+      await this.onMessage({ partitions, ...(generations.length > 0 && { generations }) });
       await pauseFor(MESSAGE_INTERVAL_MS, this.signal);
     }
     this.isSending = false;
   }
 }
 
+/** The partitions of one generation that this process projects. */
+class HeldGeneration {
+  readonly positions = new Map<string, HandledPosition | null>();
+
+  constructor(private readonly of: Pick<PartitionProgress, 'read_model' | 'generation'>) {}
+
+  listPartitions(): readonly PartitionProgress[] {
+    return [...this.positions].map(([partition, position]) => ({ ...this.of, partition, position, held: true }));
+  }
+
+  /** Returns the lowest position of the partitions; undefined if one of them has none. */
+  findProgress(): GenerationProgress | undefined {
+    let least: HandledPosition | undefined;
+    for (const position of this.positions.values()) {
+      if (position === null) return undefined;
+      if (least === undefined || position < least) least = position;
+    }
+    return least === undefined ? undefined : { ...this.of, position: least };
+  }
+}
+
 /** The partitions that this process projects, with their progress, for followers in other processes. */
 export class ProjectedPartitions {
-  private readonly held = new Map<string, PartitionProgress>();
+  private readonly held = new Map<string, HeldGeneration>();
   private readonly followers = new Set<ProgressFollower>();
 
   record(progress: PartitionProgress): void {
-    const key = partitionKey(progress);
-    if (progress.held) this.held.set(key, progress);
-    else this.held.delete(key);
-    for (const follower of this.followers) follower.add(key, progress);
+    const { partition, position, held } = progress;
+    const { positions } = this.openGeneration(progress);
+    if (held) positions.set(partition, position);
+    else positions.delete(partition);
+    if (positions.size === 0) this.held.delete(generationKey(progress));
+    for (const follower of this.followers) follower.addPartition(partitionKey(progress), progress);
+  }
+
+  /**
+   * Records that a partition has passed events of other partitions. Followers get the lowest position of its generation
+   * only, because all partitions pass each event.
+   */
+  recordIdle(progress: PartitionProgress): void {
+    const generation = this.openGeneration(progress);
+    // Releases without partitions follow a single partition, and do not know the progress of its generation.
+    if (generation.positions.size <= 1) return this.record(progress);
+    generation.positions.set(progress.partition, progress.position);
+    for (const follower of this.followers) follower.addGeneration(generation);
   }
 
   /** Sends all partitions, and then each change, until the signal aborts. */
   async follow(onMessage: ProgressListener, signal: AbortSignal): Promise<void> {
-    void onMessage({ partitions: [...this.held.values()] });
+    void onMessage({ partitions: [...this.held.values()].flatMap((generation) => generation.listPartitions()) });
     const follower = new ProgressFollower(onMessage, signal);
     this.followers.add(follower);
     await waitForAbort(signal);
     this.followers.delete(follower);
   }
+
+  private openGeneration(progress: PartitionProgress): HeldGeneration {
+    const { read_model, generation } = progress;
+    const key = generationKey(progress);
+    const held = this.held.get(key) ?? new HeldGeneration({ read_model, generation });
+    this.held.set(key, held);
+    return held;
+  }
 }
 
-function partitionKey({ read_model, generation, partition }: PartitionProgress): string {
-  return `${read_model}/${generation}/${partition}`;
+function generationKey({ read_model, generation }: PartitionProgress): string {
+  return `${read_model}/${generation}`;
+}
+
+function partitionKey(progress: PartitionProgress): string {
+  return `${generationKey(progress)}/${progress.partition}`;
 }
 
 /** Milliseconds until a process is followed again after its connection ended. */
@@ -130,8 +198,17 @@ export async function followProjections(
       if (!held.has(key)) progress?.addRemotePartition(generation, partition);
       held.set(key, reported);
     };
+    const applyGeneration = ({ read_model, generation, position }: GenerationProgress) => {
+      for (const each of held.values())
+        if (each.read_model === read_model && each.generation === generation)
+          findProgress(read_model)?.recordHandledPosition(generation, each.partition, position);
+    };
+    const applyMessage = ({ partitions, generations = [] }: ProgressMessage) => {
+      partitions.forEach(apply);
+      generations.forEach(applyGeneration);
+    };
     // A lost connection is expected when the process stops. Reads then poll the checkpoints.
-    await operations.progress.follow({}, ({ partitions }) => partitions.forEach(apply), signal).catch(() => undefined);
+    await operations.progress.follow({}, applyMessage, signal).catch(() => undefined);
     for (const { read_model, generation, partition } of held.values())
       findProgress(read_model)?.removeRemotePartition(generation, partition);
     await pauseFor(RECONNECT_PAUSE_MS, signal);

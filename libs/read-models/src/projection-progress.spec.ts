@@ -2,7 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { Busy, Unavailable } from '@tracking/ports';
 import type { CheckpointDocument } from '@tracking/subscriptions';
 import { ProjectionProgress } from './projection-progress.ts';
+import { findLastPositions } from './slots.ts';
 
+/** Partitions of a layout with two partitions, and the single partition. */
+const [A, B, ALL] = ['v1.shipment-a-p', 'v1.shipment-q-7', 'shipment-'] as const;
 const NOW = 0;
 const LONG = 5_000;
 
@@ -14,7 +17,7 @@ function local(
   generations: readonly number[] = [1],
   maxWaiters = 10,
 ): ProjectionProgress {
-  const progress = new ProjectionProgress(partitions, { ...still, checkpoints: () => Promise.resolve([]) }, maxWaiters);
+  const progress = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve([]) }, maxWaiters);
   for (const generation of generations)
     for (const each of partitions) progress.addLocalPartition(generation, each, undefined);
   return progress;
@@ -34,33 +37,33 @@ function checkpoint(generation: number, partition: string, position: string): Ch
 
 describe('the progress of a read model', () => {
   it('equals that of its slowest partition', async () => {
-    const progress = local(['a', 'b']);
+    const progress = local([A, B]);
     await progress.setPointer(1, null);
-    progress.recordHandledPosition(1, 'a', '0009');
+    progress.recordHandledPosition(1, A, '0009');
     expect(progress.handledPosition()).toBeUndefined();
-    progress.recordHandledPosition(1, 'b', '0005');
+    progress.recordHandledPosition(1, B, '0005');
     expect(progress.handledPosition()).toBe('0005');
     expect(await progress.waitUntilReached('0005', NOW)).toBe(true);
     expect(await progress.waitUntilReached('0006', NOW)).toBe(false);
   });
 
   it('notifies each waiting read as soon as its position is reached', async () => {
-    const progress = local(['a']);
+    const progress = local([ALL]);
     await progress.setPointer(1, null);
     const told: string[] = [];
     const waits = ['0003', '0001', '0002'].map((position) =>
       progress.waitUntilReached(position, LONG).then((reached) => told.push(`${position} ${reached}`)),
     );
-    progress.recordHandledPosition(1, 'a', '0002');
+    progress.recordHandledPosition(1, ALL, '0002');
     await Promise.all([waits[1], waits[2]]);
     expect(told).toEqual(['0001 true', '0002 true']);
-    progress.recordHandledPosition(1, 'a', '0003');
+    progress.recordHandledPosition(1, ALL, '0003');
     await Promise.all(waits);
     expect(told).toHaveLength(3);
   });
 
   it('returns false after the timeout and on close', async () => {
-    const progress = local(['a']);
+    const progress = local([ALL]);
     await progress.setPointer(1, null);
     const closed = progress.waitUntilReached('0002', LONG);
     expect(await progress.waitUntilReached('0001', 5)).toBe(false);
@@ -82,9 +85,9 @@ describe('the progress of a read model', () => {
       // Polls are due only while no process reports.
       const waitForNextPoll = (isReported: boolean) =>
         isReported ? new Promise<void>(() => undefined) : setImmediate();
-      progress = new ProjectionProgress(['a', 'b'], { ...still, waitForNextPoll, checkpoints: stored }, 10);
+      progress = new ProjectionProgress({ ...still, waitForNextPoll, checkpoints: stored }, 10);
       await progress.setPointer(1, null);
-      for (const partition of ['a', 'b']) {
+      for (const partition of [A, B]) {
         progress.recordHandledPosition(1, partition, '0001');
         progress.addRemotePartition(1, partition);
       }
@@ -92,8 +95,8 @@ describe('the progress of a read model', () => {
 
     it('ends the wait of a read without any poll', async () => {
       const wait = progress.waitUntilReached('0002', LONG);
-      progress.recordHandledPosition(1, 'a', '0002');
-      progress.recordHandledPosition(1, 'b', '0003');
+      progress.recordHandledPosition(1, A, '0002');
+      progress.recordHandledPosition(1, B, '0003');
       expect(await wait).toBe(true);
       expect(await progress.waitUntilReached('0003', NOW)).toBe(false);
       expect(await progress.currentHandledPosition()).toBe('0002');
@@ -101,43 +104,43 @@ describe('the progress of a read model', () => {
     });
 
     it('is polled again when the process can no longer be reached', async () => {
-      progress.removeRemotePartition(1, 'b');
+      progress.removeRemotePartition(1, B);
       const wait = progress.waitUntilReached('0002', LONG);
-      checkpoints = [checkpoint(1, 'a', '0002'), checkpoint(1, 'b', '0002')];
+      checkpoints = [checkpoint(1, A, '0002'), checkpoint(1, B, '0002')];
       expect(await wait).toBe(true);
       expect(polls).toBeGreaterThan(0);
     });
 
     it('is taken over from the end of its process until another process reports it', () => {
       expect(progress.isTakenOver).toBe(false);
-      progress.removeRemotePartition(1, 'b');
+      progress.removeRemotePartition(1, B);
       expect(progress.isTakenOver).toBe(true);
-      progress.addRemotePartition(1, 'b');
+      progress.addRemotePartition(1, B);
       expect(progress.isTakenOver).toBe(false);
     });
 
     it('is taken over if the reports began before the pointer was read', async () => {
-      const starting = new ProjectionProgress(['a'], { ...still, checkpoints: () => Promise.resolve([]) }, 10);
-      starting.addRemotePartition(1, 'a');
+      const starting = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve([]) }, 10);
+      starting.addRemotePartition(1, ALL);
       await starting.setPointer(1, null);
       expect(starting.isTakenOver).toBe(false);
-      starting.removeRemotePartition(1, 'a');
+      starting.removeRemotePartition(1, ALL);
       expect(starting.isTakenOver).toBe(true);
     });
 
     it('is not taken over before processes reported all partitions, and not by a rebuild', async () => {
-      const starting = new ProjectionProgress(['a', 'b'], { ...still, checkpoints: () => Promise.resolve([]) }, 10);
+      const starting = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve([]) }, 10);
       await starting.setPointer(1, null);
-      starting.addRemotePartition(1, 'a');
-      starting.removeRemotePartition(1, 'a');
+      starting.addRemotePartition(1, A);
+      starting.removeRemotePartition(1, A);
       expect(starting.isTakenOver).toBe(false);
       await progress.setPointer(2, 1);
       expect(progress.isTakenOver).toBe(false);
     });
 
     it('is not polled while another process reports the partition', async () => {
-      progress.addRemotePartition(1, 'b');
-      progress.removeRemotePartition(1, 'b');
+      progress.addRemotePartition(1, B);
+      progress.removeRemotePartition(1, B);
       expect(await progress.waitUntilReached('0002', NOW)).toBe(false);
       expect(polls).toBe(0);
     });
@@ -151,66 +154,116 @@ describe('the progress of a read model', () => {
   });
 
   it('refuses reads beyond the maximum number of waiters', async () => {
-    const progress = local(['a'], [1], 2);
+    const progress = local([ALL], [1], 2);
     await progress.setPointer(1, null);
     const waits = [progress.waitUntilReached('0001', LONG), progress.waitUntilReached('0001', LONG)];
     await expect(progress.waitUntilReached('0001', LONG)).rejects.toThrow(Busy);
-    progress.recordHandledPosition(1, 'a', '0001');
+    progress.recordHandledPosition(1, ALL, '0001');
     expect(await Promise.all(waits)).toEqual([true, true]);
     expect(await progress.waitUntilReached('0001', LONG)).toBe(true);
   });
 
   it('switches to the next generation only if it is as far as the queried one', async () => {
-    const progress = local(['a', 'b'], [1, 2]);
+    const progress = local([A, B], [1, 2]);
     await progress.setPointer(1, null);
-    for (const each of ['a', 'b']) progress.recordHandledPosition(1, each, '0009');
-    progress.recordHandledPosition(2, 'a', '0009');
-    progress.recordHandledPosition(2, 'b', '0008');
+    for (const each of [A, B]) progress.recordHandledPosition(1, each, '0009');
+    progress.recordHandledPosition(2, A, '0009');
+    progress.recordHandledPosition(2, B, '0008');
 
     await progress.setPointer(2, 1);
     expect(progress.generation).toBe(1);
     // Reads use the old generation, which advances meanwhile.
-    for (const each of ['a', 'b']) progress.recordHandledPosition(1, each, '0010');
+    for (const each of [A, B]) progress.recordHandledPosition(1, each, '0010');
     expect(await progress.waitUntilReached('0010', NOW)).toBe(true);
     const waiting = progress.waitUntilReached('0011', LONG);
 
-    progress.recordHandledPosition(2, 'b', '0009');
+    progress.recordHandledPosition(2, B, '0009');
     expect(progress.generation).toBe(1);
-    for (const each of ['a', 'b']) progress.recordHandledPosition(2, each, '0010');
+    for (const each of [A, B]) progress.recordHandledPosition(2, each, '0010');
     expect(progress.generation).toBe(2);
     expect(progress.handledPosition()).toBe('0010');
-    for (const each of ['a', 'b']) progress.recordHandledPosition(2, each, '0011');
+    for (const each of [A, B]) progress.recordHandledPosition(2, each, '0011');
     expect(await waiting).toBe(true);
   });
 
   it('does not switch while rows of the queried generation are readable before their position is reported', async () => {
-    const progress = local(['a'], [1, 2]);
+    const progress = local([ALL], [1, 2]);
     await progress.setPointer(1, null);
-    progress.recordHandledPosition(1, 'a', '0008');
-    progress.recordHandledPosition(2, 'a', '0008');
-    progress.recordWrittenPosition(1, 'a', '0009');
+    progress.recordHandledPosition(1, ALL, '0008');
+    progress.recordHandledPosition(2, ALL, '0008');
+    progress.recordWrittenPosition(1, ALL, '0009');
 
     await progress.setPointer(2, 1);
     expect(progress.generation).toBe(1);
-    progress.recordHandledPosition(1, 'a', '0009');
+    progress.recordHandledPosition(1, ALL, '0009');
     expect(progress.generation).toBe(1);
-    progress.recordHandledPosition(2, 'a', '0009');
+    progress.recordHandledPosition(2, ALL, '0009');
     expect(progress.generation).toBe(2);
   });
 
   it('ignores an outdated pointer', async () => {
-    const progress = local(['a'], [1, 2]);
+    const progress = local([ALL], [1, 2]);
     await progress.setPointer(2, 1);
     await progress.setPointer(1, null);
     expect(progress.generation).toBe(2);
   });
 
   it('switches immediately if the queried generation is deleted', async () => {
-    const progress = local(['a'], [1, 2]);
+    const progress = local([ALL], [1, 2]);
     await progress.setPointer(1, null);
-    progress.recordHandledPosition(1, 'a', '0009');
+    progress.recordHandledPosition(1, ALL, '0009');
     await progress.setPointer(2, null);
     expect(progress.generation).toBe(2);
+  });
+
+  it('of some slots is awaited without the others', async () => {
+    const progress = local([A, B]);
+    await progress.setPointer(1, null);
+    const [inA, inB] = ['shipment-a1', 'shipment-71'].map((stream) =>
+      findLastPositions([{ stream, position: '0002' }]),
+    );
+    const waits = [progress.waitUntilReached(inA!, LONG), progress.waitUntilReached(inB!, LONG)];
+    progress.recordHandledPosition(1, A, '0002');
+    expect(await waits[0]).toBe(true);
+    expect(await progress.waitUntilReached(inA!, NOW)).toBe(true);
+    expect(await progress.waitUntilReached(inB!, NOW)).toBe(false);
+    expect(await progress.waitUntilReached('0002', NOW)).toBe(false);
+    progress.recordHandledPosition(1, B, '0002');
+    expect(await waits[1]).toBe(true);
+  });
+
+  it('remains when other partitions replace those that handled the events', async () => {
+    const progress = local([A, B]);
+    await progress.setPointer(1, null);
+    progress.recordHandledPosition(1, A, '0005');
+    progress.recordHandledPosition(1, B, '0004');
+    for (const partition of [A, B]) progress.removeLocalPartition(1, partition);
+    const waiting = progress.waitUntilReached('0006', LONG);
+    // The new partition continues at the earliest position.
+    progress.addLocalPartition(1, ALL, '0004');
+    expect(await progress.waitUntilReached('0004', NOW)).toBe(true);
+    expect(await progress.waitUntilReached('0005', NOW)).toBe(false);
+    progress.recordHandledPosition(1, ALL, '0005');
+    expect(progress.handledPosition()).toBe('0005');
+    for (const four of ['v3.shipment-a-h', 'v3.shipment-i-p', 'v3.shipment-q-x', 'v3.shipment-y-7']) {
+      expect(progress.handledPosition()).toBe('0005');
+      progress.recordHandledPosition(1, four, '0006');
+    }
+    expect(await waiting).toBe(true);
+  });
+
+  it('switches to a generation with other partitions only when all slots are as far', async () => {
+    const progress = local([A, B], [1]);
+    progress.addLocalPartition(2, ALL, undefined);
+    await progress.setPointer(1, null);
+    progress.recordHandledPosition(1, A, '0009');
+    progress.recordHandledPosition(1, B, '0007');
+    await progress.setPointer(2, 1);
+    progress.recordHandledPosition(2, ALL, '0007');
+    expect(progress.generation).toBe(1);
+    progress.recordHandledPosition(2, 'v1.shipment-a-p', '0009');
+    expect(progress.generation).toBe(2);
+    expect(progress.handledPosition()).toBe('0007');
   });
 
   describe('progress of runners in other processes', () => {
@@ -219,9 +272,9 @@ describe('the progress of a read model', () => {
       let looks = 0;
       const checkpoints = () => {
         looks += 1;
-        return Promise.resolve([checkpoint(1, 'a', position), checkpoint(1, 'unknown', '0000')]);
+        return Promise.resolve([checkpoint(1, ALL, position), checkpoint(1, 'unknown', '0000')]);
       };
-      const progress = new ProjectionProgress(['a'], { ...still, checkpoints }, 10);
+      const progress = new ProjectionProgress({ ...still, checkpoints }, 10);
       await progress.setPointer(1, null);
       expect(await progress.waitUntilReached('0001', NOW)).toBe(true);
       const waiting = progress.waitUntilReached('0002', LONG);
@@ -233,12 +286,12 @@ describe('the progress of a read model', () => {
     });
 
     it('of the queried generation counts before the switch, whatever the order of the checkpoints', async () => {
-      const stored = [checkpoint(2, 'a', '0008'), checkpoint(1, 'a', '0009')];
-      const progress = new ProjectionProgress(['a'], { ...still, checkpoints: () => Promise.resolve(stored) }, 10);
+      const stored = [checkpoint(2, ALL, '0008'), checkpoint(1, ALL, '0009')];
+      const progress = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve(stored) }, 10);
       await progress.setPointer(1, null);
       await progress.setPointer(2, 1);
       expect(progress.generation).toBe(1);
-      stored.push(checkpoint(2, 'a', '0009'));
+      stored.push(checkpoint(2, ALL, '0009'));
       await progress.setPointer(2, 1);
       expect(progress.generation).toBe(2);
     });
@@ -248,8 +301,8 @@ describe('the progress of a read model', () => {
       const checkpoints = () =>
         isAway
           ? Promise.reject(new Unavailable('document store', 'away'))
-          : Promise.resolve([checkpoint(1, 'a', '0001')]);
-      const progress = new ProjectionProgress(['a'], { ...still, checkpoints }, 10);
+          : Promise.resolve([checkpoint(1, ALL, '0001')]);
+      const progress = new ProjectionProgress({ ...still, checkpoints }, 10);
       await progress.setPointer(1, null);
       const waiting = [progress.waitUntilReached('0002', LONG), progress.waitUntilReached('0003', LONG)];
       isAway = true;
@@ -261,8 +314,8 @@ describe('the progress of a read model', () => {
     it('survives a store that does not respond', async () => {
       let failures = 2;
       const checkpoints = () =>
-        failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve([checkpoint(1, 'a', '0001')]);
-      const progress = new ProjectionProgress(['a'], { ...still, checkpoints }, 10);
+        failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve([checkpoint(1, ALL, '0001')]);
+      const progress = new ProjectionProgress({ ...still, checkpoints }, 10);
       await progress.setPointer(1, null);
       expect(await progress.waitUntilReached('0001', LONG)).toBe(true);
     });

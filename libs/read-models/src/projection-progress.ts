@@ -1,13 +1,11 @@
 import { Busy, type Position, Unavailable } from '@tracking/ports';
-import {
-  type CheckpointDocument,
-  type HandledPosition,
-  toHandledPosition,
-  toLogPosition,
-} from '@tracking/subscriptions';
+import { type CheckpointDocument, type HandledPosition, toHandledPosition } from '@tracking/subscriptions';
+import { SlotCounts, SlotPositions } from './slots.ts';
+
+/** Positions by slot. A read that waits for them needs nothing of other slots. */
+export type AwaitedSlots = ReadonlyMap<number, Position>;
 
 interface WaitingRead {
-  readonly position: Position;
   readonly settle: (reached: boolean) => void;
   readonly fail: (error: Unavailable) => void;
 }
@@ -28,32 +26,34 @@ interface RemoteProgress {
 /**
  * Tracks the progress of one read model and the generation that queries of this process use. Runners in this process
  * and followed processes report their progress directly. The progress of all other processes is read from their
- * checkpoints, only while a read waits. A rebuild never makes queries return older data: when the pointer names another
+ * checkpoints, only while a read waits. Progress is kept for slots of streams, not for partitions: what a partition has
+ * handled remains handled when other partitions replace it. A rebuild never makes queries return older data: when the pointer names another
  * generation, queries switch only after that generation contains everything that this process wrote or reported for the
  * previous one. Until then, queries and waiting reads use the previous generation.
  */
 export class ProjectionProgress {
-  /** Handled positions by generation, then partition. */
-  private readonly known = new Map<number, Map<string, HandledPosition>>();
+  /** Handled positions by generation. */
+  private readonly known = new Map<number, SlotPositions>();
   /**
-   * Log positions up to which this process may have written rows, by generation, then partition. Rows can be read before
-   * their position is handled.
+   * Log positions up to which this process may have written rows, by generation. Rows can be read before their position
+   * is handled.
    */
-  private readonly written = new Map<number, Map<string, Position>>();
-  /** Partitions projected by this process, as `generation/partition`. */
-  private readonly local = new Set<string>();
-  /** Number of followed processes that project a partition, by `generation/partition`. */
-  private readonly followed = new Map<string, number>();
+  private readonly written = new Map<number, SlotPositions>();
+  /** Partitions that this process projects. */
+  private readonly local = new SlotCounts();
+  /** Partitions that followed processes project. */
+  private readonly followed = new SlotCounts();
   /** True once followed processes reported all partitions and a report was lost. */
   private hasBeenReported = false;
   private queried: number | undefined;
   private next: number | undefined;
-  /** Waiting reads, sorted by position. */
-  private readonly waiters: WaitingRead[] = [];
+  /** Reads that wait for all slots, sorted by position. */
+  private readonly waiters: (WaitingRead & { readonly position: Position })[] = [];
+  /** Reads that wait for some slots. */
+  private readonly slotWaiters = new Set<WaitingRead & { readonly slots: AwaitedSlots }>();
   private watching = false;
 
   constructor(
-    private readonly partitions: readonly string[],
     private readonly remote: RemoteProgress,
     private readonly maxWaiters: number,
   ) {}
@@ -79,33 +79,29 @@ export class ProjectionProgress {
   }
 
   addLocalPartition(generation: number, partition: string, place: HandledPosition | undefined): void {
-    this.local.add(`${generation}/${partition}`);
+    this.local.add(generation, partition);
     if (place !== undefined) this.recordHandledPosition(generation, partition, place);
   }
 
   removeLocalPartition(generation: number, partition: string): void {
-    this.local.delete(`${generation}/${partition}`);
+    this.local.remove(generation, partition);
   }
 
   /** Records that a followed process projects the partition, and reports its progress from now on. */
   addRemotePartition(generation: number, partition: string): void {
-    const key = `${generation}/${partition}`;
-    this.followed.set(key, (this.followed.get(key) ?? 0) + 1);
+    this.followed.add(generation, partition);
   }
 
   /** Records that a followed process no longer projects the partition, or can no longer be reached. */
   removeRemotePartition(generation: number, partition: string): void {
     // Before the loss of a report, because the first reports can arrive before the queried generation is known.
     this.hasBeenReported ||= this.isProgressReported();
-    const key = `${generation}/${partition}`;
-    const count = (this.followed.get(key) ?? 0) - 1;
-    if (count > 0) this.followed.set(key, count);
-    else this.followed.delete(key);
+    this.followed.remove(generation, partition);
   }
 
   recordHandledPosition(generation: number, partition: string, place: HandledPosition): void {
     if (this.queried !== undefined && generation < this.queried) return;
-    if (!raisePosition(this.known, generation, partition, place)) return;
+    if (!openPositions(this.known, generation).raise(partition, place)) return;
     if (generation === this.next) this.switchIfCaughtUp();
     else if (generation === this.queried) this.wakeWaiters();
   }
@@ -113,7 +109,7 @@ export class ProjectionProgress {
   /** Records that this process starts to write rows of events up to the position. */
   recordWrittenPosition(generation: number, partition: string, position: Position): void {
     if (this.queried === undefined || generation >= this.queried)
-      raisePosition(this.written, generation, partition, position);
+      openPositions(this.written, generation).raise(partition, position);
   }
 
   /**
@@ -124,16 +120,9 @@ export class ProjectionProgress {
     return this.hasBeenReported && !this.isProgressReported([this.queried]);
   }
 
-  /** Returns the position up to which the queried rows contain all events; undefined if a partition has no position. */
+  /** Returns the position up to which the queried rows contain all events; undefined if a slot has no position. */
   handledPosition(): HandledPosition | undefined {
-    const places = this.queried === undefined ? undefined : this.known.get(this.queried);
-    let least: HandledPosition | undefined;
-    for (const partition of this.partitions) {
-      const place = places?.get(partition);
-      if (place === undefined) return undefined;
-      if (least === undefined || place < least) least = place;
-    }
-    return least;
+    return this.queried === undefined ? undefined : this.known.get(this.queried)?.findMin();
   }
 
   /**
@@ -148,66 +137,69 @@ export class ProjectionProgress {
 
   /**
    * Returns true if the queried rows contain all events up to the position, now or within the timeout.
+   * @param awaited a position, or the positions that some slots must have reached
    * @throws Busy if too many reads wait already; Unavailable if the document store fails while the read waits, because
    *   the read needs it too
    */
-  async waitUntilReached(position: Position, timeoutMs: number): Promise<boolean> {
-    if (this.hasReached(position)) return true;
+  async waitUntilReached(awaited: Position | AwaitedSlots, timeoutMs: number): Promise<boolean> {
+    if (this.hasReached(awaited)) return true;
     // If another read already waits, its next poll also serves this read.
     if (!this.isProgressReported() && (timeoutMs <= 0 || !this.watching)) {
       await this.refreshProgress().catch(() => undefined);
-      if (this.hasReached(position)) return true;
+      if (this.hasReached(awaited)) return true;
     }
     if (timeoutMs <= 0) return false;
-    if (this.waiters.length >= this.maxWaiters)
+    if (this.waiters.length + this.slotWaiters.size >= this.maxWaiters)
       throw new Busy('read models', 'too many reads are waiting for read models; retry later');
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => waiter.settle(false), timeoutMs);
+      const end = () => {
+        clearTimeout(timer);
+        remove();
+      };
       const waiter: WaitingRead = {
-        position,
         settle: (reached) => {
-          clearTimeout(timer);
-          if (!reached) this.waiters.splice(this.waiters.indexOf(waiter), 1);
+          end();
           resolve(reached);
         },
         fail: (error) => {
-          clearTimeout(timer);
-          this.waiters.splice(this.waiters.indexOf(waiter), 1);
+          end();
           reject(error);
         },
       };
-      this.addWaitingRead(waiter);
+      const remove = this.addWaitingRead(waiter, awaited);
       void this.pollWhileWaiting();
     });
   }
 
   /** Ends all waiting reads. Each read returns false. */
   endWaits(): void {
-    for (const waiter of [...this.waiters]) waiter.settle(false);
+    for (const waiter of this.listWaitingReads()) waiter.settle(false);
   }
 
-  private hasReached(position: Position): boolean {
-    const reached = this.handledPosition();
-    return reached !== undefined && reached >= position;
+  private listWaitingReads(): readonly WaitingRead[] {
+    return [...this.waiters, ...this.slotWaiters];
+  }
+
+  private hasReached(awaited: Position | AwaitedSlots): boolean {
+    const reached = this.queried === undefined ? undefined : this.known.get(this.queried);
+    if (typeof awaited !== 'string') return reached?.hasReached(awaited) ?? false;
+    const place = reached?.findMin();
+    return place !== undefined && place >= awaited;
   }
 
   private hasAllPartitionsLocally(): boolean {
-    return this.isEveryPartition(this.getUsedGenerations(), (key) => this.local.has(key));
+    return this.getUsedGenerations().every((generation) => this.local.hasAll(generation));
   }
 
   /** Returns true if runners in this process or followed processes report the progress of all partitions. */
   private isProgressReported(generations = this.getUsedGenerations()): boolean {
-    return this.isEveryPartition(generations, (key) => this.local.has(key) || this.followed.has(key));
+    return generations.every((generation) => this.local.hasAll(generation, this.followed));
   }
 
   /** Returns the queried generation, and the next one if queries wait to switch to it. */
   private getUsedGenerations(): readonly (number | undefined)[] {
     return this.next === undefined ? [this.queried] : [this.queried, this.next];
-  }
-
-  /** @param test receives each partition of the generations, as `generation/partition` */
-  private isEveryPartition(generations: readonly (number | undefined)[], test: (key: string) => boolean): boolean {
-    return generations.every((generation) => this.partitions.every((partition) => test(`${generation}/${partition}`)));
   }
 
   /** Switches to the next generation once it contains all that readers of the queried generation may have seen. */
@@ -224,20 +216,30 @@ export class ProjectionProgress {
 
   /** Returns true if the next generation contains all events whose rows may be readable in the queried generation. */
   private hasAllRowsOf(queried: number, next: number): boolean {
-    const made = this.known.get(next);
-    const isReached = ([partition, position]: readonly [string, HandledPosition]) =>
-      // The next generation has the original log positions of events that the queried generation handled late.
-      (made?.get(partition) ?? '') >= toLogPosition(position);
-    return [this.known, this.written].every((positions) => [...(positions.get(queried) ?? [])].every(isReached));
+    const made = openPositions(this.known, next);
+    return [this.known, this.written].every((positions) => made.hasLogPositionsOf(openPositions(positions, queried)));
   }
 
-  private addWaitingRead(waiter: WaitingRead): void {
+  /** Returns a function that removes the read. */
+  private addWaitingRead(waiter: WaitingRead, awaited: Position | AwaitedSlots): () => void {
+    if (typeof awaited !== 'string') {
+      const added = { ...waiter, slots: awaited };
+      this.slotWaiters.add(added);
+      return () => void this.slotWaiters.delete(added);
+    }
+    const added = { ...waiter, position: awaited };
     let at = this.waiters.length;
-    while (at > 0 && (this.waiters[at - 1]?.position ?? '') > waiter.position) at -= 1;
-    this.waiters.splice(at, 0, waiter);
+    while (at > 0 && (this.waiters[at - 1]?.position ?? '') > awaited) at -= 1;
+    this.waiters.splice(at, 0, added);
+    return () => {
+      const found = this.waiters.indexOf(added);
+      if (found >= 0) this.waiters.splice(found, 1);
+    };
   }
 
   private wakeWaiters(): void {
+    for (const waiter of this.slotWaiters) if (this.hasReached(waiter.slots)) waiter.settle(true);
+    if (this.waiters.length === 0) return;
     const place = this.handledPosition();
     if (place === undefined) return;
     const until = this.waiters.findIndex((waiter) => waiter.position > place);
@@ -248,7 +250,7 @@ export class ProjectionProgress {
   private async pollWhileWaiting(): Promise<void> {
     if (this.watching) return;
     this.watching = true;
-    while (this.waiters.length > 0) {
+    while (this.waiters.length + this.slotWaiters.size > 0) {
       await this.remote.waitForNextPoll(this.isProgressReported());
       if (!this.hasAllPartitionsLocally())
         await this.refreshProgress().catch((error: unknown) => this.failWaiters(error));
@@ -257,7 +259,7 @@ export class ProjectionProgress {
   }
 
   private failWaiters(error: unknown): void {
-    if (error instanceof Unavailable) for (const waiter of [...this.waiters]) waiter.fail(error);
+    if (error instanceof Unavailable) for (const waiter of this.listWaitingReads()) waiter.fail(error);
   }
 
   private async refreshProgress(): Promise<void> {
@@ -271,22 +273,13 @@ export class ProjectionProgress {
     for (const checkpoint of checkpoints.toSorted((one, other) => one.generation - other.generation)) {
       const { generation, partition } = checkpoint;
       const place = toHandledPosition(checkpoint);
-      if (place !== undefined && this.partitions.includes(partition))
-        this.recordHandledPosition(generation, partition, place);
+      if (place !== undefined) this.recordHandledPosition(generation, partition, place);
     }
   }
 }
 
-/** Records a position unless the partition already has a later one. Returns true if it was recorded. */
-function raisePosition<P extends string>(
-  positions: Map<number, Map<string, P>>,
-  generation: number,
-  partition: string,
-  position: P,
-): boolean {
-  const places = positions.get(generation) ?? new Map<string, P>();
+function openPositions(positions: Map<number, SlotPositions>, generation: number): SlotPositions {
+  const places = positions.get(generation) ?? new SlotPositions();
   positions.set(generation, places);
-  if (position <= (places.get(partition) ?? '')) return false;
-  places.set(partition, position);
-  return true;
+  return places;
 }

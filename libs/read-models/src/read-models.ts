@@ -1,4 +1,4 @@
-import type { EventType, ParkedShipment, ReadModelStatus } from '@tracking/contracts';
+import type { ParkedShipment, ReadModelStatus } from '@tracking/contracts';
 import {
   type Clock,
   type DocumentStore,
@@ -10,24 +10,24 @@ import {
   createRetryCounter,
 } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
-import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
 import {
   describeError,
   ParkedStreams,
-  createPartition,
+  CheckpointWriter,
   type HandledPosition,
   toLogPosition,
   type RetryOutcome,
 } from '@tracking/subscriptions';
 import { ProjectionMetrics, StreamScopeCache } from './batch-projector.ts';
 import { Generations } from './generations.ts';
-import { Lifecycle, type LifecycleOptions } from './lifecycle.ts';
+import { Lifecycle, type LifecycleOptions, type ProjectionPartitions } from './lifecycle.ts';
 import { followProjections, ProjectedPartitions, type ProjectionOperations } from './projected-partitions.ts';
 import { CheckpointPoller } from './checkpoint-poller.ts';
 import { EventSweeper } from './published-events/published-event-rows.ts';
 import { Collections } from './read-model.ts';
 import { createTakeoverAges, type FindTimeAfter } from './takeover-age.ts';
 import { computeRowDigest, type RowDigest } from './row-digest.ts';
+import { type AwaitedEvent, findLastPositions } from './slots.ts';
 import {
   findReadModelName,
   listReadModelsOfEvents,
@@ -51,11 +51,10 @@ export interface ReadModelsOptions {
   /** True (the default) if this process runs projections; false if it only queries. */
   readonly project?: boolean;
   /**
-   * Stream prefixes of each partition, equal in every process. Each stream must belong to exactly one partition.
-   * Defaults to one partition with all shipments. After a change of the prefixes, all events are projected from the
-   * start into the same rows.
+   * Partitions of the projections, whose number operators can change. By default, there is one partition, and the number
+   * cannot be changed.
    */
-  readonly partitions?: readonly (readonly string[])[];
+  readonly partitions?: ProjectionPartitions;
   /**
    * Milliseconds for which a replaced generation is still projected, for processes that have not read the new pointer.
    * Defaults to 60 s.
@@ -135,10 +134,9 @@ export class ReadModels {
 
   private constructor(private readonly options: ReadModelsOptions | QueryingOptions) {
     const { graceMs = 60_000, maxWaiters = 10_000, documentStore } = options;
-    const partitions = (options.partitions ?? [[SHIPMENT_STREAM_PREFIX]]).map(createPartition);
     const collections = new Collections(documentStore);
     this.generations = new Generations(collections);
-    const shared = { partitions, collections, generations: this.generations, graceMs };
+    const shared = { collections, generations: this.generations, graceMs };
     const checkpoints = new CheckpointPoller(collections, READ_MODEL_NAMES);
     const { clock, eventRetentionMs } = options;
     const retention = eventRetentionMs !== undefined && {
@@ -174,20 +172,19 @@ export class ReadModels {
    * @throws Busy if too many reads wait already
    */
   async waitForAllReadModels(position: Position, timeoutMs: number): Promise<boolean> {
-    return this.waitForReadModels(READ_MODEL_NAMES, position, timeoutMs);
+    const all = await Promise.all(READ_MODEL_NAMES.map((name) => this.progress.reached(name, position, timeoutMs)));
+    return all.every(Boolean);
   }
 
   /**
-   * Returns true if the read models from which clients read the data of these types of events contain all events up to
-   * the position, now or within the timeout.
+   * Returns true if the read models from which clients read the data of these events contain them, now or within the
+   * timeout. Events of other shipments are not awaited.
    * @throws Busy if too many reads wait already
    */
-  waitForReadModelsOfEvents(position: Position, timeoutMs: number, types: ReadonlySet<EventType>): Promise<boolean> {
-    return this.waitForReadModels(listReadModelsOfEvents(types), position, timeoutMs);
-  }
-
-  private async waitForReadModels(names: readonly ReadModelName[], position: Position, timeoutMs: number) {
-    const all = await Promise.all(names.map((name) => this.progress.reached(name, position, timeoutMs)));
+  async waitForReadModelsOfEvents(events: readonly AwaitedEvent[], timeoutMs: number): Promise<boolean> {
+    const positions = findLastPositions(events);
+    const names = listReadModelsOfEvents(events.map(({ type }) => type));
+    const all = await Promise.all(names.map((name) => this.rows[name].progress.waitUntilReached(positions, timeoutMs)));
     return all.every(Boolean);
   }
 
@@ -268,14 +265,15 @@ export class ReadModels {
 
   private *createLifecycles(
     options: ReadModelsOptions,
-    shared: Pick<LifecycleOptions, 'partitions' | 'collections' | 'generations' | 'graceMs'>,
+    shared: Pick<LifecycleOptions, 'collections' | 'generations' | 'graceMs'>,
   ): Iterable<[string, Lifecycle]> {
-    const cachedRows = Math.ceil((options.cachedRows ?? 10_000) / shared.partitions.length);
+    const { cachedRows = 10_000, partitions, documentStore } = options;
+    const writer = partitions !== undefined && { checkpointWriter: new CheckpointWriter(documentStore) };
     const metrics = new ProjectionMetrics(options.metrics);
     const scopes = new StreamScopeCache(options.eventStore);
     const { projected } = this;
     for (const [name, rows] of Object.entries(this.rows)) {
-      yield [name, new Lifecycle(rows, { ...options, ...shared, cachedRows, scopes, metrics, projected })];
+      yield [name, new Lifecycle(rows, { ...options, ...shared, ...writer, cachedRows, scopes, metrics, projected })];
     }
   }
 

@@ -75,6 +75,11 @@ export class LeaseShares {
     notify();
   }
 
+  /** Returns true if all live members, of any group, understand read models in several partitions. */
+  get followsPartitions(): boolean {
+    return this.membership.members?.every((member) => member.followsPartitions) ?? false;
+  }
+
   /** Returns the share of this process in each group. */
   getShareReports(): Readonly<Record<string, LeaseShareReport>> {
     return Object.fromEntries([...this.groups].map(([name, group]) => [name, group.getReport()]));

@@ -53,6 +53,7 @@ export function openMongo(
     ...(address !== undefined && { address }),
     ...(tlsName !== undefined && { tlsName }),
     ...(service.release !== undefined && { release: service.release }),
+    followsPartitions: true as const,
   };
   const shares = new LeaseShares({ leases, member, logger, metrics });
   service.health.setLeaseReport(() => shares.getShareReports());

@@ -1,8 +1,8 @@
 import type { Position } from '@tracking/ports';
 import { type CheckpointDocument, checkpointId, CHECKPOINTS_COLLECTION } from './checkpoint.ts';
 import { describeError, PARKED_STREAMS_COLLECTION, type ParkedStream } from './parked-streams.ts';
-import { PartitionRunner, type PartitionRunnerOptions } from './partition-runner.ts';
-import type { Partition } from './subscriber.ts';
+import { PartitionRunner } from './partition-runner.ts';
+import type { Partition, PartitionRunnerOptions } from './subscriber.ts';
 
 const POLL_INTERVAL_MS = 1_000;
 const PARKED_STREAMS_PER_RETRY = 100;

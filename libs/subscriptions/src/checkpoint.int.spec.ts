@@ -1,15 +1,17 @@
 import { jest } from '@jest/globals';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
-import { type Collection, Unavailable } from '@tracking/ports';
+import { type Collection, type DocumentStore, Unavailable } from '@tracking/ports';
 import { type TempFolder, eventually, createTempFolder } from '@tracking/testing';
 import {
   Checkpoint,
   type CheckpointDocument,
   CHECKPOINTS_COLLECTION,
   toHandledPosition,
+  toLogPosition,
   CheckpointSuperseded,
 } from './checkpoint.ts';
+import { CheckpointWriter } from './checkpoint-writer.ts';
 
 const OF = { subscriber: 'shipments', generation: 1, partition: 'shipment-' };
 
@@ -127,7 +129,8 @@ describe('a checkpoint', () => {
 
   it('stores a move over events of other partitions later, or with the next move', async () => {
     const claimIdle = (epoch: number, idleIntervalMs: number) => {
-      const writing = { signal: ending.signal, onFailure: () => undefined, idleIntervalMs };
+      const writer = new CheckpointWriter(engine.documentStore, idleIntervalMs);
+      const writing = { signal: ending.signal, onFailure: () => undefined, writer };
       return Checkpoint.claim(documents, { ...OF, epoch }, writing);
     };
     const slow = await claimIdle(1, 3_600_000);
@@ -143,6 +146,55 @@ describe('a checkpoint', () => {
     fast.moveIdleTo('0005');
     fast.moveIdleTo('0006');
     await eventually(async () => expect(await position()).toBe('0006'));
+  });
+
+  it('is written together with those of other partitions, and learns that another holder has claimed it', async () => {
+    const batches: number[] = [];
+    const counted = Object.assign(Object.create(documents) as typeof documents, {
+      writeMany: (writes: Parameters<typeof documents.writeMany>[0]) => {
+        batches.push(writes.length);
+        return documents.writeMany(writes);
+      },
+    });
+    const store = Object.assign(Object.create(engine.documentStore) as DocumentStore, {
+      collection: () => Promise.resolve(counted),
+    });
+    const writing = { signal: ending.signal, onFailure: () => undefined };
+    const claimPartition = (partition: string, epoch: number, writer: CheckpointWriter) =>
+      Checkpoint.claim(documents, { ...OF, partition, epoch }, { ...writing, writer });
+    const writer = new CheckpointWriter(store, 1);
+    const all = await Promise.all(['a', 'b', 'c'].map((partition) => claimPartition(partition, 1, writer)));
+    await Promise.all(all.map((each) => each.moveTo('0001', true)));
+    expect(batches).toEqual([3]);
+    for (const each of all) each.moveIdleTo('0002');
+    const positions = async () => (await documents.find({ filter: {}, limit: 9 })).map(({ position }) => position);
+    await eventually(async () => expect(await positions()).toEqual(['0002', '0002', '0002']));
+    expect(batches).toEqual([3, 3]);
+
+    const older = await claimPartition('a', 2, new CheckpointWriter(store, 1));
+    const newer = await claimPartition('a', 3, new CheckpointWriter(store, 1));
+    await newer.moveTo('0003', true);
+    // The first write of a writer is always checked.
+    await older.moveTo('0009', true);
+    expect([older.superseded.aborted, newer.superseded.aborted]).toEqual([true, false]);
+    expect((await positions()).toSorted()).toEqual(['0002', '0002', '0003']);
+  });
+
+  it('has late positions that differ between partitions, and increase with each layout', async () => {
+    const insert = (partition: string, layout: number) => {
+      const id = `shipments/1/${partition}`;
+      return documents.insert({ id, ...OF, partition, layout, position: '0005', complete: true, epoch: 0 });
+    };
+    const writing = { signal: ending.signal, onFailure: () => undefined };
+    const late = async (partition: string, epoch: number) =>
+      (await Checkpoint.claim(documents, { ...OF, partition, epoch }, writing)).createNextLatePosition();
+    for (const partition of ['v1.a', 'v1.b']) await insert(partition, 1);
+    await insert('v2.a', 2);
+    const [first, second, next] = [await late('v1.a', 7), await late('v1.b', 7), await late('v2.a', 1)];
+    expect(first).not.toBe(second);
+    expect([first, second].every((each) => each > '0005' && each < next)).toBe(true);
+    expect(next < '0006').toBe(true);
+    expect([first, next].map(toLogPosition)).toEqual(['0005', '0005']);
   });
 
   it('skips events that an earlier partition handled, until it has passed them', async () => {

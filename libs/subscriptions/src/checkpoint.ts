@@ -1,5 +1,7 @@
 import type { Collection, CollectionSpec, Document, DocumentStore, Position, StoredEvent } from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
+import type { CheckpointWriter } from './checkpoint-writer.ts';
+import { belongsToLayout } from './stream-slots.ts';
 
 /** Collection of checkpoints. Its durability is `derived`, because losing the latest checkpoint only repeats work. */
 export const CHECKPOINTS_COLLECTION: CollectionSpec = {
@@ -10,6 +12,8 @@ export const CHECKPOINTS_COLLECTION: CollectionSpec = {
 const KEY_SEPARATOR = '.';
 const LEASE_EPOCH_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 const LATE_NUMBER_DIGITS = 10;
+/** Maximum number of epochs of a layout in the order of late positions. */
+const EPOCHS_PER_LAYOUT = 1_000_000_000;
 const DELETE_BATCH_SIZE = 500;
 
 /** Checkpoint of one partition, for one generation of a subscriber. */
@@ -71,8 +75,8 @@ interface CheckpointOptions {
   readonly onFailure: (error: unknown) => void;
   /** Milliseconds between writes; 0 by default. After a crash, the work since the last write is repeated. */
   readonly intervalMs?: number | undefined;
-  /** Milliseconds until a move over events of other partitions is written; 0 by default. */
-  readonly idleIntervalMs?: number | undefined;
+  /** Writes the moves of many checkpoints together; by default, each checkpoint is written by itself. */
+  readonly writer?: CheckpointWriter | undefined;
 }
 
 /**
@@ -82,8 +86,9 @@ interface CheckpointOptions {
  */
 export class Checkpoint {
   private wanted: CheckpointDocument | undefined;
+  /** Position up to which the checkpoint has moved over events of other partitions. */
+  private skippedTo: Position | undefined;
   private written: Promise<void> | undefined;
-  private idleTimer: NodeJS.Timeout | undefined;
   private lateCount = 0;
   private readonly lost = new AbortController();
   private readonly flushing = new AbortController();
@@ -105,7 +110,8 @@ export class Checkpoint {
     writing: CheckpointOptions,
   ): Promise<Checkpoint> {
     const id = checkpointId(of.subscriber, of.generation, of.partition);
-    await documents.insert({ id, ...of, position: null, complete: false });
+    // A layout creates the checkpoints of its partitions. A missing one was deleted, because others have replaced it.
+    if (!belongsToLayout(of.partition)) await documents.insert({ id, ...of, position: null, complete: false });
     const claimed = await documents.claim({ filter: { id, epoch: { lte: of.epoch } } }, { epoch: of.epoch });
     if (!claimed)
       throw new CheckpointSuperseded(
@@ -115,12 +121,12 @@ export class Checkpoint {
   }
 
   get position(): Position | undefined {
-    return (this.wanted ?? this.document).position ?? undefined;
+    return this.skippedTo ?? (this.wanted ?? this.document).position ?? undefined;
   }
 
   /** Position up to which all events are handled. */
   get handledPosition(): HandledPosition | undefined {
-    return toHandledPosition(this.wanted ?? this.document);
+    return toHandledPosition(this.applySkips());
   }
 
   get complete(): boolean {
@@ -146,12 +152,11 @@ export class Checkpoint {
    * after a while: a process that does not know it reads these events again, and handles none of them.
    */
   moveIdleTo(position: Position): void {
-    const { idleIntervalMs = 0 } = this.writing;
-    const moved = this.createMoved(position, this.complete);
-    if (idleIntervalMs === 0) void this.requestWrite(moved);
+    const { writer } = this.writing;
+    if (writer === undefined) void this.requestWrite(this.createMoved(position, this.complete));
     else if (!this.lost.signal.aborted) {
-      this.wanted = moved;
-      this.idleTimer ??= setTimeout(() => this.writeWanted(), idleIntervalMs).unref();
+      this.skippedTo = position;
+      writer.addIdle(this.writeWanted);
     }
   }
 
@@ -167,32 +172,42 @@ export class Checkpoint {
     return { ...rest, position: position ?? null, complete, ...(left.length > 0 && { ahead: left }) };
   }
 
-  private writeWanted(): void {
-    this.idleTimer = undefined;
+  private readonly writeWanted = (): void => {
+    this.applySkips();
     if (this.wanted !== undefined) void this.requestWrite(this.wanted);
+  };
+
+  /** Returns the present document, with the position that was skipped to. */
+  private applySkips(): CheckpointDocument {
+    if (this.skippedTo !== undefined) this.wanted = this.createMoved(this.skippedTo, this.complete);
+    this.skippedTo = undefined;
+    return this.wanted ?? this.document;
   }
 
   /** Returns a position after all handled events, for the next event of a parked stream. */
   createNextLatePosition(): HandledPosition {
     this.lateCount += 1;
-    return createLatePosition(this.position ?? '', this.document.epoch, this.lateCount);
+    const { layout, epoch, partition } = this.document;
+    const position = createLatePosition(this.position ?? '', (layout ?? 0) * EPOCHS_PER_LAYOUT + epoch, this.lateCount);
+    // Partitions of one layout can have the same position and epoch.
+    return layout === undefined ? position : [position, partition].join(KEY_SEPARATOR);
   }
 
   /** Moves the checkpoint to a position from `createNextLatePosition`, under the same conditions as `storeCursor`. */
   moveToLatePosition(late: HandledPosition): Promise<void> {
-    return this.requestWrite({ ...(this.wanted ?? this.document), late });
+    return this.requestWrite({ ...this.applySkips(), late });
   }
 
   private requestWrite(document: CheckpointDocument): Promise<void> {
     if (this.lost.signal.aborted) return Promise.resolve();
     this.wanted = document;
+    this.skippedTo = undefined;
     return (this.written ??= this.writeDocument());
   }
 
   /** Resolves when all moves are written or writing has ended. Later moves are written without a pause. */
   async waitForWrites(): Promise<void> {
     this.flushing.abort();
-    clearTimeout(this.idleTimer);
     this.writeWanted();
     await this.written;
   }
@@ -209,8 +224,8 @@ export class Checkpoint {
   }
 
   private async writeNext(next: CheckpointDocument): Promise<void> {
-    const { intervalMs = 0 } = this.writing;
-    const write = () => this.documents.replace(next, { epoch: { lte: next.epoch } });
+    const { intervalMs = 0, writer } = this.writing;
+    const write = () => writer?.replace(next) ?? this.documents.replace(next, { epoch: { lte: next.epoch } });
     if (!(await retry(write, this.writing))) return this.lost.abort();
     // The partition waits for the write that completes it.
     const isAwaited = next.complete && !this.document.complete;
@@ -229,7 +244,7 @@ export type HandledPosition = string;
 
 /**
  * Creates a late position between the log position and the next one.
- * @param epoch epoch of the lease: later leases get later positions
+ * @param epoch increases with each lease: later leases get later positions
  * @param number increases within the epoch
  */
 function createLatePosition(position: Position, epoch: number, number: number): HandledPosition {

@@ -1,9 +1,11 @@
 export { CatchUpSubscription } from './catch-up-subscription.ts';
+export { CheckpointWriter } from './checkpoint-writer.ts';
 export {
   CHECKPOINTS_COLLECTION,
   type CheckpointDocument,
   toHandledPosition,
   deleteEarlierGenerations,
+  RETIRED_EPOCH,
   type HandledPosition,
   toLastHandledPosition,
   toLogPosition,
@@ -15,12 +17,7 @@ export {
   ParkedStreams,
   type RetryOutcome,
 } from './parked-streams.ts';
-export {
-  DEFAULT_PARTITIONS,
-  type PartitionCount,
-  PartitionCounts,
-  PARTITION_LAYOUTS_COLLECTION,
-  PARTITION_NUMBERS,
-} from './partition-layout.ts';
+export { type PartitionCount, PartitionCounts, PARTITION_LAYOUTS_COLLECTION } from './partition-layout.ts';
 export { PartitionedSubscription } from './partitioned-subscription.ts';
+export { DEFAULT_PARTITIONS, findSlots, listSlots, PARTITION_NUMBERS, SLOT_COUNT } from './stream-slots.ts';
 export * from './subscriber.ts';

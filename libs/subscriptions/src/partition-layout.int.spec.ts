@@ -3,9 +3,16 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import type { Collection, DocumentStore } from '@tracking/ports';
 import { createPropertyOptions, createTempFolder, type TempFolder } from '@tracking/testing';
 import fc from 'fast-check';
-import { type CheckpointDocument, CHECKPOINTS_COLLECTION, RETIRED_EPOCH } from './checkpoint.ts';
+import {
+  Checkpoint,
+  type CheckpointDocument,
+  CHECKPOINTS_COLLECTION,
+  CheckpointSuperseded,
+  RETIRED_EPOCH,
+} from './checkpoint.ts';
 import { PARKED_STREAMS_COLLECTION, type ParkedStream, ParkedStreams } from './parked-streams.ts';
-import { PARTITION_NUMBERS, type PartitionLayout, splitStreams, StoredPartitionLayout } from './partition-layout.ts';
+import { type PartitionLayout, StoredPartitionLayout } from './partition-layout.ts';
+import { PARTITION_NUMBERS, splitStreams } from './stream-slots.ts';
 import { createPartition } from './subscriber.ts';
 
 const PREFIX = 'thing-';
@@ -112,14 +119,16 @@ describe('the partitions of a subscriber', () => {
             if (partitions === layout.partitions) continue;
           }
           await stored.replaceLayout(layout, partitions, () => undefined);
-          const former = await read(layout);
           ({ layout } = await stored.readLayout());
           expect(layout.partitions).toBe(partitions);
           const now = await read(layout);
           expect(readReached(layout, now)).toEqual(before);
           expect(now.every(({ epoch, complete }) => epoch === 0 && complete)).toBe(true);
-          const isReused = (document: CheckpointDocument) => now.some((each) => each.id === document.id);
-          expect(former.every((each) => isReused(each) || each.epoch === RETIRED_EPOCH)).toBe(true);
+
+          // Only the checkpoint of the single partition outlives its layout. It cannot be claimed.
+          const all = await checkpoints.find({ filter: { subscriber: subscriber.name }, limit: 99 });
+          const others = all.filter((document) => !now.some((each) => each.id === document.id));
+          expect(others.every(({ partition, epoch }) => partition === key && epoch === RETIRED_EPOCH)).toBe(true);
         }
       }),
       createPropertyOptions(20),
@@ -158,6 +167,24 @@ describe('the partitions of a subscriber', () => {
     });
     await new ParkedStreams(documentStore, () => undefined).retry(id);
     expect(await parked.get(id)).toMatchObject({ partition: `v1.${PREFIX}a-h`, retry: true });
+  });
+
+  it('a process with an earlier layout cannot handle their streams', async () => {
+    const { subscriber, stored } = createSubscriber();
+    const checkpoints = await openCheckpoints();
+    const writing = { signal: new AbortController().signal, onFailure: () => undefined };
+    const claim = (partition: string) =>
+      Checkpoint.claim(checkpoints, { subscriber: subscriber.name, generation: 1, partition, epoch: 1_000 }, writing);
+    const former: string[] = [];
+    for (const partitions of [4, 8, 1, 2]) {
+      const { layout } = await stored.readLayout();
+      if (layout.version > 0) former.push(...stored.listPartitions(layout).map(({ key }) => key));
+      await stored.replaceLayout(layout, partitions, () => undefined);
+    }
+    expect(former).toHaveLength(4 + 8 + 1);
+    for (const key of former) await expect(claim(key)).rejects.toThrow(CheckpointSuperseded);
+    const { layout } = await stored.readLayout();
+    for (const { key } of stored.listPartitions(layout)) expect((await claim(key)).complete).toBe(false);
   });
 
   it('a process with an earlier layout cannot change them', async () => {

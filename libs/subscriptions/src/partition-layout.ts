@@ -8,18 +8,13 @@ import {
   toHandledPosition,
 } from './checkpoint.ts';
 import { PARKED_STREAMS_COLLECTION, type ParkedStream } from './parked-streams.ts';
-import { createPartition, type Partition, type Subscriber } from './subscriber.ts';
+import { belongsToLayout, DEFAULT_PARTITIONS, NAME_CHARACTERS, splitStreams } from './stream-slots.ts';
+import type { Partition, Subscriber } from './subscriber.ts';
 
 export const PARTITION_LAYOUTS_COLLECTION: CollectionSpec = {
   name: 'subscription_partitions',
   indexes: [{ name: 'by_subscriber', fields: ['subscriber', 'generation'] }],
 };
-/** Characters that can follow the prefix of a stream name. Streams are distributed evenly over them. */
-const NAME_CHARACTERS = [...'abcdefghijklmnopqrstuvwxyz234567'];
-/** Numbers of partitions into which the characters can be divided evenly. */
-export const PARTITION_NUMBERS: readonly number[] = [1, 2, 4, 8, 16, 32];
-/** Number of partitions of a subscriber in the distributed system until an operator requests another number. */
-export const DEFAULT_PARTITIONS = 16;
 const PAGE_SIZE = 500;
 
 /** Partitions that one generation of a subscriber uses. Before the first layout, it uses one partition. */
@@ -38,25 +33,6 @@ export interface PartitionLayout extends Document {
 interface RequestedPartitions extends Document {
   readonly subscriber: string;
   readonly partitions: number;
-}
-
-/**
- * Divides all streams with the prefix into partitions by the next character of their names. Keys of partitions contain
- * the version of their layout, because a checkpoint of an earlier layout must not be used again. The exception is a
- * single partition, which has the key that releases without layouts use.
- * @param count one of {@link PARTITION_NUMBERS}
- */
-export function splitStreams(
-  prefix: string,
-  { partitions: count, version }: Pick<PartitionLayout, 'partitions' | 'version'>,
-): readonly Partition[] {
-  if (count === 1) return [createPartition([prefix])];
-  const size = NAME_CHARACTERS.length / count;
-  return Array.from({ length: count }, (_, at) => {
-    const characters = NAME_CHARACTERS.slice(at * size, (at + 1) * size);
-    const range = [...new Set([characters[0], characters.at(-1)])].join('-');
-    return { key: `v${version}.${prefix}${range}`, streamPrefixes: characters.map((character) => prefix + character) };
-  });
 }
 
 /** The layout of one generation of a subscriber. All processes read it from the document store. */
@@ -78,9 +54,9 @@ export class StoredPartitionLayout {
     const { name, generation } = this.subscriber;
     const documents = await this.store.collection<PartitionLayout | RequestedPartitions>(PARTITION_LAYOUTS_COLLECTION);
     const id = layoutId(this.subscriber);
-    const found = await documents.getMany([id, requestId(name)]);
-    const layout = found.find((document): document is PartitionLayout => document.id === id);
-    const request = found.find((document) => document.id === requestId(name));
+    // Stores combine single reads of one turn, also those of other subscribers.
+    const [stored, request] = await Promise.all([documents.get(id), documents.get(requestId(name))]);
+    const layout = stored as PartitionLayout | undefined;
     return {
       layout: layout ?? { id, subscriber: name, generation, partitions: 1, version: 0 },
       requested: layout?.next ?? request?.partitions ?? this.defaultPartitions,
@@ -119,6 +95,7 @@ export class StoredPartitionLayout {
     await this.moveParkedStreams(created);
     throwUnlessHeld();
     await layouts.replace(next, { version: layout.version });
+    await this.deleteRetiredCheckpoints(checkpoints, layout);
     return layout.version === 0 && handled.some(({ checkpoint }) => checkpoint.position !== null);
   }
 
@@ -134,7 +111,8 @@ export class StoredPartitionLayout {
     const retire = async ({ key, streamPrefixes }: Partition): Promise<HandledStreams> => {
       const id = checkpointId(name, generation, key);
       const of = { subscriber: name, generation, partition: key, layout: layout.version };
-      await checkpoints.insert({ id, ...of, position: null, complete: false, epoch: 0 });
+      // Later layouts create their checkpoints with their partitions, and delete those that they have replaced.
+      if (layout.version === 0) await checkpoints.insert({ id, ...of, position: null, complete: false, epoch: 0 });
       const retired = { epoch: RETIRED_EPOCH, layout: layout.version };
       const checkpoint =
         (await checkpoints.claim({ filter: { id, layout: layout.version } }, retired)) ??
@@ -172,6 +150,22 @@ export class StoredPartitionLayout {
       complete: sources.every(({ complete }) => complete),
       epoch: 0,
     };
+  }
+
+  /**
+   * Deletes the checkpoints of a replaced layout; after a crash, they can stay. That of the single partition always
+   * stays: without it, a release without layouts would start again at the first event.
+   */
+  private async deleteRetiredCheckpoints(
+    checkpoints: Collection<CheckpointDocument>,
+    layout: PartitionLayout,
+  ): Promise<void> {
+    const { name, generation } = this.subscriber;
+    const keys = this.listPartitions(layout).flatMap(({ key }) => (belongsToLayout(key) ? [key] : []));
+    const guard = { epoch: RETIRED_EPOCH };
+    await checkpoints.writeMany(
+      keys.map((key) => ({ kind: 'delete', id: checkpointId(name, generation, key), guard })),
+    );
   }
 
   /** Moves parked streams to the new partitions. Requests of operators to retry them stay as they are. */

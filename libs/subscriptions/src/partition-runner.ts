@@ -1,15 +1,5 @@
 import { Unavailable, toOriginLogFields } from '@tracking/ports';
-import type {
-  Clock,
-  DocumentStore,
-  EventBatch,
-  EventStore,
-  Lease,
-  LeaseSource,
-  Logger,
-  Position,
-  StoredEvent,
-} from '@tracking/ports';
+import type { EventBatch, Lease, Position, StoredEvent } from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
 import { Checkpoint, type CheckpointDocument, CHECKPOINTS_COLLECTION, type HandledPosition } from './checkpoint.ts';
 import { describeError, PARKED_STREAMS_COLLECTION, ParkedPartition, type ParkedStream } from './parked-streams.ts';
@@ -18,39 +8,9 @@ import {
   type EventHandler,
   type HandledEvent,
   type Partition,
-  type Subscriber,
-  type SubscriptionListener,
-  type SubscriptionMetrics,
+  type PartitionRunnerOptions,
   leaseName,
 } from './subscriber.ts';
-
-export interface PartitionRunnerOptions {
-  readonly subscriber: Subscriber;
-  /**
-   * Creates the handler for one lease term. The handler's state must not outlive the term.
-   * @param lost aborts when another process may handle the partition; the handler must then stop immediately
-   */
-  readonly createHandler: (lost: AbortSignal) => Promise<EventHandler>;
-  readonly eventStore: EventStore;
-  readonly documentStore: DocumentStore;
-  readonly leases: LeaseSource;
-  readonly logger: Logger;
-  readonly clock: Clock;
-  readonly metrics: SubscriptionMetrics;
-  readonly listener?: SubscriptionListener;
-  /** Milliseconds between writes of the checkpoint; 0 by default. */
-  readonly checkpointIntervalMs?: number;
-  /**
-   * Milliseconds until the checkpoint of a partition is written when only streams of other partitions changed; 0 by
-   * default. With many partitions, it saves most writes. Other processes see the progress later.
-   */
-  readonly idleCheckpointIntervalMs?: number;
-  /**
-   * Milliseconds to wait for more events while many events arrive; 0 by default. Larger batches cost less per event
-   * (ADR 0003).
-   */
-  readonly batchingDelayMs?: number;
-}
 
 /** Number of events in a batch at which the runner waits for more events, because events arrive quickly. */
 const BUSY_BATCH_SIZE = 8;
@@ -64,6 +24,10 @@ interface LeasedPartition {
   readonly checkpoint: Checkpoint;
   readonly handler: EventHandler;
   readonly parked: ParkedPartition;
+  /** Streams that were parked at the start of the lease. */
+  readonly parkedBefore: readonly ParkedStream[];
+  /** Retries of these streams; undefined until they begin. */
+  retries?: Promise<void>;
   /** True if all events that were stored at the start of the lease are handled. No reader can have read further. */
   hasReachedStart: boolean;
   /** Aborts when the process stops, or the lease is lost or requested by another process. */
@@ -80,6 +44,8 @@ export class PartitionRunner {
   private held: LeasedPartition | undefined;
   /** Resolves when the last queued batch or retry ends. Batches and retries run one after another. */
   private queue: Promise<void> = Promise.resolve();
+  /** Number of queued and running batches and retries. */
+  private queued = 0;
   private waitingSince: number | undefined;
 
   constructor(
@@ -156,7 +122,7 @@ export class PartitionRunner {
       signal: AbortSignal.any([stopping, lease.lost]),
       onFailure: this.failed,
       intervalMs: this.parts.checkpointIntervalMs,
-      idleIntervalMs: this.parts.idleCheckpointIntervalMs,
+      writer: this.parts.checkpointWriter,
     });
     const lost = AbortSignal.any([lease.lost, checkpoint.superseded]);
     const ending = AbortSignal.any([stopping, lost, lease.handOverRequested]);
@@ -166,21 +132,20 @@ export class PartitionRunner {
       clock,
     );
     const handler = await createHandler(lost);
-    const held: LeasedPartition = { lease, checkpoint, handler, parked, ending, hasReachedStart: false };
+    const parkedBefore = parked.listStreams();
+    const held: LeasedPartition = { lease, checkpoint, handler, parked, parkedBefore, ending, hasReachedStart: false };
     const end = await eventStore.head();
 
     this.held = held;
     listener?.onAcquired(this.partition.key, checkpoint.handledPosition);
-    const parkedBefore = parked.listStreams();
-    let retries: Promise<void> | undefined;
     try {
       const isEmpty = !checkpoint.complete && end === undefined;
       if (isEmpty) await this.moveCheckpoint(checkpoint, undefined, true);
       const { streamPrefixes } = this.partition;
-      for await (const batch of eventStore.catchUp({ after: checkpoint.position, streamPrefixes, signal: ending })) {
+      const onSkipped = (position: Position) => this.skipTo(position, held, end);
+      const following = { after: checkpoint.position, streamPrefixes, signal: ending, onSkipped };
+      for await (const batch of eventStore.catchUp(following)) {
         await this.runExclusively(() => this.advanceCheckpoint(batch, held, end));
-        // A newer version of the code may be able to handle streams that an older version parked.
-        if (held.hasReachedStart) retries ??= this.retryStreams(parkedBefore);
         await this.pauseToCollectEvents(batch, ending);
       }
       if (!ending.aborted) throw new Unavailable('event store', 'the catch-up ended unexpectedly');
@@ -190,8 +155,21 @@ export class PartitionRunner {
     } finally {
       this.held = undefined;
       // The next owner of the lease must find the result of a retry that is still running.
-      await Promise.all([this.queue, retries]);
+      await Promise.all([this.queue, held.retries]);
       await checkpoint.waitForWrites();
+    }
+  }
+
+  /** Moves the checkpoint over events of other partitions, but not while a retry determines late positions. */
+  private skipTo(position: Position, held: LeasedPartition, end: Position | undefined): void {
+    if (this.held !== held || held.ending.aborted) return;
+    const { checkpoint, hasReachedStart } = held;
+    if (this.queued === 0 && hasReachedStart && checkpoint.complete) {
+      checkpoint.moveIdleTo(position);
+      this.reportAdvance(held, position, true);
+    } else {
+      const batch = { events: [], position, caughtUp: false };
+      void this.runExclusively(() => this.advanceCheckpoint(batch, held, end)).catch(this.failed);
     }
   }
 
@@ -199,10 +177,13 @@ export class PartitionRunner {
   private async advanceCheckpoint(batch: EventBatch, held: LeasedPartition, end: Position | undefined): Promise<void> {
     if (batch.events.length > 0) await this.handleBatch(batch, held);
     held.hasReachedStart ||= batch.caughtUp || (end !== undefined && batch.position >= end);
-    this.reportAdvance(held, batch.position);
-    const { checkpoint, hasReachedStart } = held;
-    if (batch.events.length === 0 && checkpoint.complete) checkpoint.moveIdleTo(batch.position);
+    const { checkpoint, hasReachedStart, parkedBefore } = held;
+    const isIdle = batch.events.length === 0;
+    this.reportAdvance(held, batch.position, isIdle);
+    if (isIdle && checkpoint.complete) checkpoint.moveIdleTo(batch.position);
     else await this.moveCheckpoint(checkpoint, batch.position, hasReachedStart);
+    // A newer version of the code may be able to handle streams that an older version parked.
+    if (held.hasReachedStart) held.retries ??= this.retryStreams(parkedBefore);
   }
 
   /** Resolves when all events are handled and failed streams are parked. */
@@ -276,7 +257,7 @@ export class PartitionRunner {
     const handledPosition = events.at(-1)?.handledPosition;
     if (handledPosition !== undefined) {
       void checkpoint.moveToLatePosition(handledPosition);
-      this.reportAdvance(held, handledPosition);
+      this.reportAdvance(held, handledPosition, false);
     }
     return failure;
   }
@@ -285,8 +266,8 @@ export class PartitionRunner {
    * Reports the position to the listener, unless another process may have the lease after a pause of this process. That
    * process may give events of parked streams earlier positions, which readers at this position would miss.
    */
-  private reportAdvance({ lease }: LeasedPartition, place: HandledPosition): void {
-    if (lease.isHeld()) this.parts.listener?.onAdvanced(this.partition.key, place);
+  private reportAdvance({ lease }: LeasedPartition, place: HandledPosition, isIdle: boolean): void {
+    if (lease.isHeld()) this.parts.listener?.onAdvanced(this.partition.key, place, isIdle);
   }
 
   /** Checkpoint moves are written in the background, except for the move that completes the partition. */
@@ -303,7 +284,8 @@ export class PartitionRunner {
   }
 
   private runExclusively(action: () => Promise<void>): Promise<void> {
-    const done = this.queue.then(action);
+    this.queued += 1;
+    const done = this.queue.then(action).finally(() => (this.queued -= 1));
     this.queue = done.catch(() => undefined);
     return done;
   }

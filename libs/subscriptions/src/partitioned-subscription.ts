@@ -3,8 +3,7 @@ import { pauseFor, retry } from '@tracking/resilience';
 import { CatchUpSubscription } from './catch-up-subscription.ts';
 import { describeError } from './parked-streams.ts';
 import { type PartitionLayout, StoredPartitionLayout } from './partition-layout.ts';
-import type { PartitionRunnerOptions } from './partition-runner.ts';
-import { type EventHandler, leaseName } from './subscriber.ts';
+import { type EventHandler, leaseName, type PartitionRunnerOptions } from './subscriber.ts';
 
 const POLL_INTERVAL_MS = 1_000;
 
@@ -20,6 +19,11 @@ export interface PartitionedSubscriptionOptions extends Omit<PartitionRunnerOpti
   readonly defaultPartitions: number;
   /** Milliseconds between reads of the layout, and of requests of operators; 1,000 by default. */
   readonly pollMs?: number;
+  /**
+   * Returns false while processes of releases without layouts need the single partition. It is then kept. By default,
+   * it can be replaced at any time.
+   */
+  readonly canLeaveSinglePartition?: () => boolean;
 }
 
 /**
@@ -76,7 +80,7 @@ export class PartitionedSubscription {
   /** Handles events until another layout is stored or requested, or replaces a layout that should change. */
   private async followLayout(signal: AbortSignal): Promise<void> {
     const { layout, requested } = await this.stored.readLayout();
-    if (layout.partitions !== requested) return this.replaceLayout(layout, requested, signal);
+    if (this.canReplace(layout, requested)) return this.replaceLayout(layout, requested, signal);
     // Only the first layout follows a release without layouts.
     if (layout.version > 1) await this.releaseFormerLease();
     const { createHandler } = this.parts;
@@ -96,14 +100,23 @@ export class PartitionedSubscription {
     }
   }
 
-  /** Resolves when another layout is stored or requested, or the signal aborts. */
+  private canReplace({ partitions, version, next }: PartitionLayout, requested: number): boolean {
+    const { canLeaveSinglePartition = () => true } = this.parts;
+    return partitions !== requested && (version > 0 || next !== undefined || canLeaveSinglePartition());
+  }
+
+  /** Resolves when another layout is stored or requested, a requested one becomes possible, or the signal aborts. */
   private async waitForChange(layout: PartitionLayout, requested: number, signal: AbortSignal): Promise<void> {
+    const { pollMs = POLL_INTERVAL_MS } = this.parts;
+    const couldReplace = this.canReplace(layout, requested);
     for (;;) {
-      await pauseFor(this.parts.pollMs ?? POLL_INTERVAL_MS, signal);
+      // All subscriptions of the process read their layouts at the same times, with one read.
+      await pauseFor(pollMs - (performance.now() % pollMs), signal);
       if (signal.aborted) return;
       try {
         const now = await this.stored.readLayout();
         if (now.layout.version !== layout.version || now.requested !== requested) return;
+        if (this.canReplace(layout, requested) !== couldReplace) return;
       } catch (error) {
         this.parts.logger.debug(
           { ...this.parts.subscriber, error: describeError(error) },

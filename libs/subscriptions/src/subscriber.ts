@@ -1,4 +1,5 @@
-import type { Position, StoredEvent } from '@tracking/ports';
+import type { Clock, DocumentStore, EventStore, LeaseSource, Logger, Position, StoredEvent } from '@tracking/ports';
+import type { CheckpointWriter } from './checkpoint-writer.ts';
 import type { HandledPosition } from './checkpoint.ts';
 
 /**
@@ -59,8 +60,11 @@ export interface SubscriptionListener {
   onAcquired(partition: string, place: HandledPosition | undefined): void;
   /** The partition handles events up to the position of the log. Readers may see what they change from now on. */
   onHandling(partition: string, position: Position): void;
-  /** The partition has handled all events up to the position. */
-  onAdvanced(partition: string, place: HandledPosition): void;
+  /**
+   * The partition has handled all events up to the position.
+   * @param isIdle true if only streams of other partitions have changed
+   */
+  onAdvanced(partition: string, place: HandledPosition, isIdle: boolean): void;
   /** The partition has handled all stored events for the first time, and the checkpoint is written. */
   onCompleted(partition: string): void;
   /** This process has stopped handling the partition. */
@@ -76,4 +80,30 @@ export interface SubscriptionMetrics {
   recordBatch(events: number, seconds: number): void;
   /** Counts a failure of an engine, after which the attempt is repeated. */
   recordFailure(): void;
+}
+
+/** Engines and settings with which a process handles partitions of a subscriber. */
+export interface PartitionRunnerOptions {
+  readonly subscriber: Subscriber;
+  /**
+   * Creates the handler for one lease term. The handler's state must not outlive the term.
+   * @param lost aborts when another process may handle the partition; the handler must then stop immediately
+   */
+  readonly createHandler: (lost: AbortSignal) => Promise<EventHandler>;
+  readonly eventStore: EventStore;
+  readonly documentStore: DocumentStore;
+  readonly leases: LeaseSource;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly metrics: SubscriptionMetrics;
+  readonly listener?: SubscriptionListener;
+  /** Milliseconds between writes of the checkpoint; 0 by default. */
+  readonly checkpointIntervalMs?: number;
+  /** Writes the checkpoints of all partitions of the process together. Use it with many partitions. */
+  readonly checkpointWriter?: CheckpointWriter;
+  /**
+   * Milliseconds to wait for more events while many events arrive; 0 by default. Larger batches cost less per event
+   * (ADR 0003).
+   */
+  readonly batchingDelayMs?: number;
 }

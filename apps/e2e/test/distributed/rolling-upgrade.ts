@@ -66,9 +66,11 @@ export function testRollingUpgrade(): void {
         }
       }
       await expectWritesToContinue();
-      for (const partitions of ['4', '16']) {
-        await runCli(stage.services, 'partitions', 'set', 'publisher', partitions);
-        await expectWritesToContinue();
+      for (const subscriber of ['publisher', 'shipments', 'published_events']) {
+        for (const partitions of ['4', '16']) {
+          await runCli(stage.services, 'partitions', 'set', subscriber, partitions);
+          await expectWritesToContinue();
+        }
       }
       await load.stopLoad();
       expect(load.unexpected).toEqual([]);

@@ -22,7 +22,7 @@ export { DEFAULT_PARTITIONS, PARTITION_NUMBERS, PartitionCounts } from '@trackin
 export { createCommandIdOfBulkItem } from './ids.ts';
 export { type EventMakerOptions, createEventMaker } from './publisher/event-maker.ts';
 export { Publisher, PUBLISHER_SUBSCRIBER, type PublisherOptions } from './publisher/publisher.ts';
-export type { ReadModelsOfEventsReached, ReadModelsReached } from './publisher/publishing.ts';
+export type { ReadModelsContain, ReadModelsReached } from './publisher/publishing.ts';
 export type { CacheLimits } from './shipment-cache.ts';
 export { Shipments, type ShipmentsLimits, type ShipmentsOptions, type ShipmentsService } from './shipments.ts';
 export type {

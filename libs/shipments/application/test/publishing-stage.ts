@@ -62,7 +62,7 @@ export class PublishingStage {
       clock: () => new Date(),
       logger: silentLogger,
       metrics,
-      readModelsReached: () => Promise.resolve(true),
+      readModelsContain: () => Promise.resolve(true),
       addresses: SAMPLE_ADDRESSES,
       ...options,
     });

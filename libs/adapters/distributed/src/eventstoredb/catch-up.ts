@@ -16,7 +16,8 @@ import {
   retryUntilStopped,
   resolveOrStopOnAbort,
 } from './node-client.ts';
-import { endSubscription, type LiveEventBuffer, type LiveSubscription } from './live-subscription.ts';
+import type { LiveEventBuffer } from './live-event-buffer.ts';
+import { endSubscription, type LiveSubscription } from './live-subscription.ts';
 import {
   START_POSITION,
   decodePosition,
@@ -58,6 +59,7 @@ interface LogReader {
   readonly prefixes: readonly string[];
   readonly maxBatch: number;
   readonly stop: AbortSignal;
+  readonly onSkipped: CatchUpOptions['onSkipped'];
 }
 
 /**
@@ -67,7 +69,7 @@ interface LogReader {
  */
 export async function* catchUp(source: CatchUpDependencies, options: CatchUpOptions, stop: AbortSignal) {
   const { node, live, timeoutMs } = source;
-  const { after = START_POSITION, streamPrefixes: prefixes, maxBatch = DEFAULT_BATCH_SIZE } = options;
+  const { after = START_POSITION, streamPrefixes: prefixes, maxBatch = DEFAULT_BATCH_SIZE, onSkipped } = options;
   const buffer = await resolveOrStopOnAbort(stop, live.openBuffer());
   // The live subscription may not have the latest acknowledged events yet.
   const head = (await retryUntilStopped(stop, source, () => readLastLogPosition(node, timeoutMs))) ?? START_POSITION;
@@ -77,7 +79,7 @@ export async function* catchUp(source: CatchUpDependencies, options: CatchUpOpti
   try {
     const start = prefixes.length === 0 ? chooseLaterLogPosition(after, head) : after;
     const pages = new LogPageReader(timeoutMs);
-    yield* readBatchesAfter(start, head, { source, pages, buffer, prefixes, maxBatch, stop });
+    yield* readBatchesAfter(start, head, { source, pages, buffer, prefixes, maxBatch, stop, onSkipped });
   } finally {
     stop.removeEventListener('abort', wake);
   }
@@ -103,13 +105,17 @@ async function* readBatchesAfter(start: Position, head: Position, reader: LogRea
 }
 
 /** Yields the newest events as they arrive, as long as the buffer contains the next ones. */
-async function* readBufferedSlices({ buffer, prefixes, maxBatch, stop }: LogReader, after: Position) {
+async function* readBufferedSlices({ buffer, maxBatch, ...reader }: LogReader, after: Position) {
+  const { prefixes, stop, onSkipped } = reader;
   for (let at = after; !stop.aborted && buffer.hasAllEventsAfter(at);) {
     const { changed } = buffer;
     const slice = buffer.readEventsAfter(at, prefixes, maxBatch);
     yield slice;
-    if (slice.position === at) await changed;
-    at = slice.position;
+    if (onSkipped !== undefined) at = await buffer.waitForMatch(slice.position, { prefixes, stop, onSkipped });
+    else {
+      if (slice.position === at) await changed;
+      at = slice.position;
+    }
   }
 }
 

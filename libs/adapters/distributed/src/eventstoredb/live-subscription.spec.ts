@@ -1,6 +1,7 @@
 import { computeEventBytes } from '@tracking/ports';
 import { createNewEvent } from '@tracking/testing';
-import { LAG_CHECK_INTERVAL_MS, SubscriptionLagDetector, LiveEventBuffer } from './live-subscription.ts';
+import { LiveEventBuffer } from './live-event-buffer.ts';
+import { LAG_CHECK_INTERVAL_MS, SubscriptionLagDetector } from './live-subscription.ts';
 import { type LogEntry, encodePosition } from './log-reads.ts';
 
 const at = (commit: number) => encodePosition({ commit: BigInt(commit), prepare: BigInt(commit) });
@@ -91,6 +92,43 @@ describe('the buffer of the newest events', () => {
     const next = buffer.changed;
     buffer.notifyReaders();
     await next;
+  });
+});
+
+describe('a reader that waits for its next event', () => {
+  it('is called for events that do not match, and woken by the first that matches', async () => {
+    const buffer = new LiveEventBuffer(at(10), 5);
+    const skipped: string[] = [];
+    const stop = new AbortController();
+    const reader = { prefixes: ['a'], stop: stop.signal, onSkipped: (position: string) => void skipped.push(position) };
+    const waiting = buffer.waitForMatch(at(10), reader);
+    expect(skipped).toEqual([]);
+    buffer.addEntry(entry(11, 'b'));
+    buffer.addEntry(entry(12));
+    buffer.notifyReaders();
+    buffer.addEntry(entry(13, 'b'));
+    buffer.notifyReaders();
+    expect(skipped).toEqual([12, 13].map(at));
+    for (let commit = 14; commit < 18; commit += 1) buffer.addEntry(entry(commit, commit === 15 ? 'a' : 'b'));
+    buffer.notifyReaders();
+    expect(await waiting).toBe(at(13));
+    expect(buffer.readEventsAfter(at(13), ['a'], 9).events.map(({ position }) => position)).toEqual([at(15)]);
+    expect(skipped).toHaveLength(2);
+  });
+
+  it('learns immediately what it missed before, and ends its wait when it stops', async () => {
+    const buffer = new LiveEventBuffer(at(10), 5);
+    const skipped: string[] = [];
+    const stop = new AbortController();
+    const reader = { prefixes: ['a'], stop: stop.signal, onSkipped: (position: string) => void skipped.push(position) };
+    buffer.addEntry(entry(11, 'b'));
+    const waiting = buffer.waitForMatch(at(10), reader);
+    expect(skipped).toEqual([at(11)]);
+    stop.abort();
+    buffer.notifyReaders();
+    expect(await waiting).toBe(at(11));
+    buffer.addEntry(entry(12, 'a'));
+    expect(await buffer.waitForMatch(at(11), { ...reader, stop: new AbortController().signal })).toBe(at(11));
   });
 });
 

@@ -1,6 +1,7 @@
 import type { AllStreamSubscription } from '@eventstore/db-client';
-import { computeEventBytes, type Position, type StoredEvent } from '@tracking/ports';
+import type { Position } from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
+import { LiveEventBuffer } from './live-event-buffer.ts';
 import {
   type CallTarget,
   type NodeClient,
@@ -9,20 +10,9 @@ import {
   retryUntilStopped,
 } from './node-client.ts';
 import { createTimeoutError } from './node-connection.ts';
-import {
-  START_POSITION,
-  decodePosition,
-  chooseLaterLogPosition,
-  type LogEntry,
-  type LogSlice,
-  matchesPrefix,
-  readLastLogPosition,
-  convertToLogEntry,
-} from './log-reads.ts';
+import { START_POSITION, decodePosition, type LogEntry, readLastLogPosition, convertToLogEntry } from './log-reads.ts';
 
 const RETRY_PAUSE_OPTIONS = { firstPauseMs: 50, maxPauseMs: 2_000 };
-/** Maximum size of the buffered events, in bytes of JSON. */
-const MAX_BUFFER_BYTES = 32 * 1_048_576;
 /** Milliseconds between two checks whether the subscription is behind. */
 export const LAG_CHECK_INTERVAL_MS = 250;
 /** Milliseconds for which a node that may be a follower may deliver nothing while it is behind. */
@@ -167,101 +157,6 @@ export class SubscriptionLagDetector {
       this.checks * LAG_CHECK_INTERVAL_MS >= this.maxLagMs
     );
   }
-}
-
-/** The newest events of the log in memory, so that all live readers of the process share one subscription. */
-export class LiveEventBuffer {
-  private events: StoredEvent[] = [];
-  /** Size in bytes of each buffered event, in the order of the buffer. */
-  private sizes: number[] = [];
-  private bytes = 0;
-  private end: Position;
-  private wake!: () => void;
-  private isWaking = false;
-  /** Resolves when an entry is added or `notifyReaders` is called. */
-  changed!: Promise<void>;
-
-  /**
-   * @param start position after which all entries will be added
-   * @param capacity minimum number of kept events, unless they are too large; the maximum is twice as many
-   * @param maxBytes maximum size of kept events; when it is exceeded, the newest half stays
-   */
-  constructor(
-    private start: Position,
-    private readonly capacity: number,
-    private readonly maxBytes = MAX_BUFFER_BYTES,
-  ) {
-    this.end = start;
-    this.notifyReaders();
-  }
-
-  /** Position of the last entry of the log that was added. */
-  get last(): Position {
-    return this.end;
-  }
-
-  /** Adds the next entry of the log. Entries that were added before are ignored. */
-  addEntry({ position, event }: LogEntry): void {
-    if (position <= this.end) return;
-    this.end = position;
-    if (event !== undefined) this.addEvent(event);
-    // The buffer wakes its readers once for all entries that arrive together.
-    if (!this.isWaking) setImmediate(() => this.notifyReaders());
-    this.isWaking = true;
-  }
-
-  /** Returns true if the buffer has all entries after the position. */
-  hasAllEventsAfter(position: Position): boolean {
-    return position >= this.start;
-  }
-
-  /** Returns up to `limit` matching events after a covered position, and the position that they reach. */
-  readEventsAfter(position: Position, prefixes: readonly string[], limit: number): LogSlice {
-    const matching: StoredEvent[] = [];
-    for (let at = this.findIndexAfter(position); at < this.events.length; at += 1) {
-      const event = this.events[at];
-      if (event === undefined || !matchesPrefix(event, prefixes)) continue;
-      matching.push(event);
-      if (matching.length >= limit) return { events: matching, position: event.position };
-    }
-    return { events: matching, position: chooseLaterLogPosition(position, this.end) };
-  }
-
-  notifyReaders(): void {
-    this.isWaking = false;
-    this.wake?.();
-    this.changed = new Promise((resolve) => (this.wake = resolve));
-  }
-
-  private addEvent(event: StoredEvent): void {
-    const size = computeEventBytes(event);
-    this.events.push(event);
-    this.sizes.push(size);
-    this.bytes += size;
-    if (this.events.length < 2 * this.capacity && this.bytes <= this.maxBytes) return;
-    // The buffer removes many events at once, because each removal moves the remaining events in memory.
-    let surplus = Math.max(0, this.events.length - this.capacity);
-    let left = this.bytes - sumOfNumbers(this.sizes.slice(0, surplus));
-    for (; left > this.maxBytes / 2; surplus += 1) left -= this.sizes[surplus] ?? left;
-    this.start = this.events.splice(0, surplus).at(-1)?.position ?? this.start;
-    this.sizes.splice(0, surplus);
-    this.bytes = left;
-  }
-
-  private findIndexAfter(position: Position): number {
-    let low = 0;
-    let high = this.events.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.events[middle]?.position ?? '') > position) high = middle;
-      else low = middle + 1;
-    }
-    return low;
-  }
-}
-
-function sumOfNumbers(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
 }
 
 interface LogFollower {

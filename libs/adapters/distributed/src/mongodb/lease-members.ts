@@ -33,12 +33,14 @@ const DELETION_AGE_FACTOR = 3;
 const MAX_MEMBERS = 1_000;
 
 /** Stored member. Only beats matter, never times, because clocks of different machines are not compared. */
-export interface MemberDocument extends Document, Omit<LeaseMember, 'address' | 'tlsName'> {
+export interface MemberDocument extends Document, Omit<LeaseMember, 'address' | 'tlsName' | 'followsPartitions'> {
   readonly address: string | null;
   /** Absent for members without TLS, and for members of earlier versions. */
   readonly tls_name?: string;
   /** Absent for members without a release, and for members of earlier versions. */
   readonly release?: string;
+  /** Absent for members of earlier versions. */
+  readonly follows_partitions?: true;
   /** Increases with every write. */
   readonly beat: number;
   /** Increases with every change of `wanted`. */
@@ -168,6 +170,7 @@ export class MongoMembership implements Membership {
       ...{ id, name: about.name, address: about.address ?? null, wanted, announced, beat },
       ...(about.tlsName !== undefined && { tls_name: about.tlsName }),
       ...(about.release !== undefined && { release: about.release }),
+      ...(about.followsPartitions && { follows_partitions: about.followsPartitions }),
     };
     try {
       // A late write must not replace a later beat, because other members would miss that beat.
@@ -259,12 +262,14 @@ export async function readStoredMembers(
   return new Map(found.map((document) => [document.id, convertToLeaseMember(document)]));
 }
 
-function convertToLeaseMember({ id, name, address, tls_name: tlsName, release, wanted }: MemberDocument): LeaseMember {
+function convertToLeaseMember(document: MemberDocument): LeaseMember {
+  const { id, name, address, tls_name: tlsName, release, follows_partitions: followsPartitions, wanted } = document;
   return {
     ...{ id, name, wanted },
     ...(address !== null && { address }),
     ...(tlsName !== undefined && { tlsName }),
     ...(release !== undefined && { release }),
+    ...(followsPartitions && { followsPartitions }),
   };
 }
 

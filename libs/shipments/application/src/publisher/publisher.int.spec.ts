@@ -170,7 +170,8 @@ describe('the publisher', () => {
     let shown: Position = '';
     const asked: Position[] = [];
     const { metrics } = stage.startPublisher({
-      readModelsReached: async (position, timeoutMs) => {
+      readModelsContain: async (events, timeoutMs) => {
+        const position = events.at(-1)?.position ?? '';
         asked.push(position);
         const reached = eventually(() => expect(shown >= position).toBe(true), { deadlineMs: timeoutMs });
         return reached.then(
@@ -195,11 +196,11 @@ describe('the publisher', () => {
 
   it('waits only for the read models of the types of the events', async () => {
     const asked: string[][] = [];
-    const readModelsReached: PublisherOptions['readModelsReached'] = (_position, _timeoutMs, types) => {
-      asked.push([...types]);
+    const readModelsContain: PublisherOptions['readModelsContain'] = (events) => {
+      asked.push(events.map(({ type }) => type));
       return Promise.resolve(true);
     };
-    stage.startPublisher({ readModelsReached });
+    stage.startPublisher({ readModelsContain });
     const id = await stage.createShipment();
     await stage.waitForPublished();
     await stage.recordMilestone(id, { code: 'gated_in' });
@@ -213,12 +214,12 @@ describe('the publisher', () => {
   it('continues without stalled read models until they catch up', async () => {
     let isStill = true;
     const asked: number[] = [];
-    const readModelsReached = (_: Position, timeoutMs: number) => {
+    const readModelsContain: PublisherOptions['readModelsContain'] = (_events, timeoutMs) => {
       asked.push(timeoutMs);
       if (isStill && asked.length % 2 === 0) throw new Busy('read models', 'too many wait');
       return simulateDelay(isStill ? timeoutMs : 0).then(() => !isStill);
     };
-    const { metrics } = stage.startPublisher({ readModelsReached, patienceMs: 100 });
+    const { metrics } = stage.startPublisher({ readModelsContain, patienceMs: 100 });
     for (let n = 0; n < 5; n += 1) await stage.createShipment();
     expect(texts(await stage.waitForPublished())).toEqual(await announced());
     expect(metrics.getMetricValue('publisher_ahead_of_read_models_total')).toBe(5);

@@ -18,6 +18,7 @@ import { retry } from '@tracking/resilience';
 import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
 import {
   CatchUpSubscription,
+  CheckpointWriter,
   describeError,
   deleteEarlierGenerations,
   PARKED_STREAMS_COLLECTION,
@@ -28,7 +29,7 @@ import {
   type RetryOutcome,
   type SubscriptionMetrics,
 } from '@tracking/subscriptions';
-import { Publishing, ReadModelGate, type ReadModelsOfEventsReached } from './publishing.ts';
+import { Publishing, ReadModelGate, type ReadModelsContain } from './publishing.ts';
 
 export interface PublisherOptions {
   readonly eventStore: EventStore;
@@ -39,7 +40,7 @@ export interface PublisherOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly readModelsReached: ReadModelsOfEventsReached;
+  readonly readModelsContain: ReadModelsContain;
   /** Base addresses of links in events. */
   readonly addresses: PublicAddresses;
   /**
@@ -63,8 +64,6 @@ export interface PublisherOptions {
 
 /** Name under which checkpoints, leases and partitions of the publisher are stored. */
 export const PUBLISHER_SUBSCRIBER = 'publisher';
-/** Milliseconds until a partition without events stores its position. */
-const IDLE_CHECKPOINT_INTERVAL_MS = 2_000;
 
 /**
  * Publishes every announced event to the topic at least once, in the order of each shipment, always with the same
@@ -157,24 +156,24 @@ export class Publisher {
       ...this.options,
       subscriber: { name: PUBLISHER_SUBSCRIBER, generation },
       metrics: this.observed,
-      idleCheckpointIntervalMs: IDLE_CHECKPOINT_INTERVAL_MS,
       createHandler: (lost: AbortSignal, partitions = 1) => Promise.resolve(this.createPublishing(lost, partitions)),
     };
     const streamPrefix = SHIPMENT_STREAM_PREFIX;
     if (defaultPartitions === undefined)
       return new CatchUpSubscription({ ...options, partitions: [createPartition([streamPrefix])] });
     const polling = partitionPollMs === undefined ? {} : { pollMs: partitionPollMs };
-    return new PartitionedSubscription({ ...options, ...polling, streamPrefix, defaultPartitions });
+    const checkpointWriter = new CheckpointWriter(options.documentStore);
+    return new PartitionedSubscription({ ...options, ...polling, checkpointWriter, streamPrefix, defaultPartitions });
   }
 
   private createPublishing(lost: AbortSignal, partitions: number): Publishing {
-    const { broker, eventStore, addresses, logger, readModelsReached } = this.options;
+    const { broker, eventStore, addresses, logger, readModelsContain } = this.options;
     const { patienceMs = 30_000, cachedShipments = 10_000 } = this.options;
     return new Publishing({
       eventStore,
       broker,
       topic: SHIPMENT_EVENTS_TOPIC.name,
-      readModels: new ReadModelGate(readModelsReached, patienceMs, this.observed.ahead, logger),
+      readModels: new ReadModelGate(readModelsContain, patienceMs, this.observed.ahead, logger),
       addresses,
       cachedShipments: Math.ceil(cachedShipments / partitions),
       published: this.observed.published,

@@ -52,8 +52,6 @@ interface AnnouncedMessage {
 interface AnnouncementBatch {
   announcements: AnnouncedMessage[];
   characters: number;
-  /** Position of the last announced event. */
-  position: Position;
   readonly after: Map<string, FoldedShipment>;
 }
 
@@ -100,7 +98,6 @@ export class Publishing implements EventHandler {
       const message = { key: after.record.id, value, headers: createMessageHeaders(published, stored) };
       slice.announcements.push({ message, type: published.type, stored, before });
       slice.characters += value.length;
-      slice.position = stored.position;
     }
     slice.after.set(stored.stream, after);
   }
@@ -111,8 +108,10 @@ export class Publishing implements EventHandler {
     signal: AbortSignal,
   ): Promise<void> {
     if (slice.announcements.length > 0) {
-      const types = slice.announcements.map(({ type }) => type);
-      await this.parts.readModels.waitForReadModels(slice.position, types, signal);
+      const awaited = slice.announcements.map(({ type, stored }) => {
+        return { type, stream: stored.stream, position: stored.position };
+      });
+      await this.parts.readModels.waitForReadModels(awaited, signal);
       await this.publishMessages(slice, failures);
       const counts = new Map<string, number>();
       for (const { type } of slice.announcements) counts.set(type, (counts.get(type) ?? 0) + 1);
@@ -189,7 +188,7 @@ function createMessageHeaders({ id, type }: PublishedEvent, { position, metadata
 }
 
 function createEmptyBatch(): AnnouncementBatch {
-  return { announcements: [], characters: 0, position: '', after: new Map() };
+  return { announcements: [], characters: 0, after: new Map() };
 }
 
 /** Removes an announcement and all later announcements of its stream. */
@@ -205,12 +204,15 @@ function removeStream({ stored, before }: AnnouncedMessage, slice: AnnouncementB
 /** Returns true if the read models contain all events up to the position, now or within the timeout. */
 export type ReadModelsReached = (position: Position, timeoutMs: number) => Promise<boolean>;
 
-/** Returns true if the read models with the data of these types of events contain all events up to the position. */
-export type ReadModelsOfEventsReached = (
-  position: Position,
-  timeoutMs: number,
-  types: ReadonlySet<EventType>,
-) => Promise<boolean>;
+/** An event that waits for its publication. */
+export interface AwaitedEvent {
+  readonly stream: string;
+  readonly position: Position;
+  readonly type: EventType;
+}
+
+/** Returns true if the read models with the data of these events contain them, now or within the timeout. */
+export type ReadModelsContain = (events: readonly AwaitedEvent[], timeoutMs: number) => Promise<boolean>;
 
 /** Maximum milliseconds until a waiting publisher notices that it must stop. */
 const ABORT_CHECK_MS = 250;
@@ -224,7 +226,7 @@ export class ReadModelGate {
   private hasGivenUp = false;
 
   constructor(
-    private readonly reached: ReadModelsOfEventsReached,
+    private readonly contain: ReadModelsContain,
     /** Maximum milliseconds for which publication waits for the read models. */
     private readonly patienceMs: number,
     private readonly ahead: Counter,
@@ -232,20 +234,18 @@ export class ReadModelGate {
   ) {}
 
   /**
-   * Resolves when events up to the position may be published.
-   * @param types type of each event that waits
+   * Resolves when the events may be published.
    * @throws the reason of the signal when it aborts
    */
-  async waitForReadModels(position: Position, types: readonly EventType[], signal: AbortSignal): Promise<void> {
-    const awaited = new Set(types);
+  async waitForReadModels(events: readonly AwaitedEvent[], signal: AbortSignal): Promise<void> {
     for (;;) {
       const began = performance.now();
       const left = (this.behindSince ?? began) + this.patienceMs - began;
-      if (await this.haveReadModelsReached(position, Math.max(0, Math.min(ABORT_CHECK_MS, left)), awaited)) break;
+      if (await this.haveReadModelsReached(events, Math.max(0, Math.min(ABORT_CHECK_MS, left)))) break;
       signal.throwIfAborted();
       this.behindSince ??= began;
       if (performance.now() - this.behindSince >= this.patienceMs) {
-        this.publishWithoutReadModels(types.length);
+        this.publishWithoutReadModels(events.length);
         return;
       }
     }
@@ -264,14 +264,10 @@ export class ReadModelGate {
     );
   }
 
-  /** Returns true if the read models contain the position. An error counts as false. */
-  private async haveReadModelsReached(
-    position: Position,
-    timeoutMs: number,
-    types: ReadonlySet<EventType>,
-  ): Promise<boolean> {
+  /** Returns true if the read models contain the events. An error counts as false. */
+  private async haveReadModelsReached(events: readonly AwaitedEvent[], timeoutMs: number): Promise<boolean> {
     try {
-      return await this.reached(position, timeoutMs, types);
+      return await this.contain(events, timeoutMs);
     } catch {
       await pauseFor(timeoutMs);
       return false;

@@ -1,0 +1,156 @@
+import type { DocumentStore } from '@tracking/ports';
+import { PartitionCounts } from '@tracking/subscriptions';
+import { eventually } from '@tracking/testing';
+import { createWriteFaults, injectFaults } from '../test/faulty-store.ts';
+import { ACME_LIVE } from '../test/shipment-events.ts';
+import { expectEqualToRebuild, ReadModelsTestBed, rebuildAndWait, waitUntilCaughtUp } from '../test/world.ts';
+import type { ProjectionPartitions } from './lifecycle.ts';
+import type { ReadModels } from './read-models.ts';
+import { READ_MODEL_NAMES } from './registry.ts';
+
+const WAIT_MS = 30_000;
+const DEADLINE = { deadlineMs: 30_000 };
+const FOUR: ProjectionPartitions = { count: 4, pollMs: 20 };
+/** Writes at which processes die. A change of the partitions of all read models has about 250. */
+const FAULTS = [5, 28, 61, 94, 127, 160, 193, 226];
+
+describe('projections in partitions', () => {
+  let world: ReadModelsTestBed;
+  let counts: PartitionCounts;
+  beforeEach(async () => {
+    world = await ReadModelsTestBed.open();
+    counts = new PartitionCounts(world.engine.documentStore, READ_MODEL_NAMES);
+  });
+  afterEach(() => world.close());
+
+  const expectPartitions = (partitions: number) =>
+    eventually(async () => {
+      expect((await counts.listCounts()).map((each) => each.partitions)).toEqual(
+        READ_MODEL_NAMES.map(() => partitions),
+      );
+    }, DEADLINE);
+
+  async function changeTo(partitions: number): Promise<void> {
+    await Promise.all(READ_MODEL_NAMES.map((name) => counts.requestCount(name, partitions)));
+    await expectPartitions(partitions);
+  }
+
+  /** Counts the writes of rows. */
+  function countRowWrites(): { readonly documentStore: DocumentStore; readonly writes: () => number } {
+    let writes = 0;
+    const documentStore = injectFaults(world.engine.documentStore, (operation, collection) => {
+      if (operation === 'write' && /^shipments\.g\d+$/.test(collection)) writes += 1;
+      return 'works';
+    });
+    return { documentStore, writes: () => writes };
+  }
+
+  async function listEventIds(models: ReadModels): Promise<readonly string[]> {
+    const ids: string[] = [];
+    for (let after: readonly (string | number | null)[] | undefined; ;) {
+      const query = { filter: {}, limit: 3, ...(after && { after }) };
+      const page = await models.queries.published_events.listEvents(ACME_LIVE, query);
+      ids.push(...page.items.map(({ id }) => id));
+      if (page.next === undefined) return ids;
+      after = page.next;
+    }
+  }
+
+  it('continue where a single partition ended, and project nothing again', async () => {
+    const former = await world.startReadModels();
+    for (let n = 0; n < 20; n += 1) await world.writer.createShipment(n);
+    await waitUntilCaughtUp(former);
+    await former.stop();
+    const { documentStore, writes } = countRowWrites();
+    const models = await world.startReadModels({ documentStore, partitions: FOUR });
+    await expectPartitions(4);
+    await waitUntilCaughtUp(models);
+    expect(writes()).toBe(0);
+    const position = await world.writer.createShipment(20);
+    expect(await models.waitForAllReadModels(position, WAIT_MS)).toBe(true);
+    await expectEqualToRebuild(models);
+  });
+
+  it('keep the single partition while processes of earlier releases query it', async () => {
+    let canLeaveSinglePartition = false;
+    const partitions = { ...FOUR, canLeaveSinglePartition: () => canLeaveSinglePartition };
+    const models = await world.startReadModels({ partitions });
+    const position = await world.writer.createShipment(1);
+    expect(await models.waitForAllReadModels(position, WAIT_MS)).toBe(true);
+    expect((await counts.listCounts()).every((each) => each.partitions === 1)).toBe(true);
+    canLeaveSinglePartition = true;
+    await expectPartitions(4);
+    const next = await world.writer.createShipment(2);
+    expect(await models.waitForAllReadModels(next, WAIT_MS)).toBe(true);
+  });
+
+  it('contain each write that was waited for, list events without gaps, and equal a rebuild, while their number changes', async () => {
+    const models = await world.startReadModels({ partitions: FOUR });
+    const other = await world.startReadModels({ project: false });
+    let written = 0;
+    let isDone = false;
+    const writing = (async () => {
+      for (; !isDone; written += 1) {
+        const position = await world.writer.createShipment(written);
+        for (const each of [models, other]) expect(await each.waitForAllReadModels(position, WAIT_MS)).toBe(true);
+        expect(await listEventIds(other)).toHaveLength(written + 1);
+      }
+    })();
+    const listing = (async () => {
+      const seen: string[] = [];
+      while (!isDone) {
+        const query = { filter: seen.length > 0 ? { after: seen.at(-1) } : {}, limit: 2 };
+        const { items } = await other.queries.published_events.listEvents(ACME_LIVE, query);
+        seen.push(...items.map(({ id }) => id));
+      }
+      return seen;
+    })();
+    try {
+      for (const partitions of [16, 1, 2, 8]) {
+        await changeTo(partitions);
+        if (partitions === 1) await rebuildAndWait(models, 'published_events');
+      }
+    } finally {
+      isDone = true;
+      await writing;
+    }
+    const ids = await listEventIds(other);
+    const seen = await listing;
+    expect(seen).toEqual(ids.slice(0, seen.length));
+    const digest = (name: string) => models.digestRows(name);
+    for (const name of READ_MODEL_NAMES.filter((each) => each !== 'published_events')) {
+      const { rows, sha256 } = await digest(name);
+      await rebuildAndWait(models, name);
+      expect(await digest(name)).toMatchObject({ rows, sha256 });
+    }
+  }, 120_000);
+
+  it('let an event wait only for the partition that contains its shipment', async () => {
+    const models = await world.startReadModels({ partitions: { count: 32, pollMs: 20 } });
+    await expectPartitions(32);
+    const position = await world.writer.createShipment(1);
+    expect(await models.waitForAllReadModels(position, WAIT_MS)).toBe(true);
+    const [stream, type] = [world.writer.streamName(1), 'shipment.created' as const];
+    expect(await models.waitForReadModelsOfEvents([{ stream, position, type }], 0)).toBe(true);
+    const future = `${position}9`;
+    expect(await models.waitForReadModelsOfEvents([{ stream, position: future, type }], 0)).toBe(false);
+    expect(await models.waitForReadModelsOfEvents([], 0)).toBe(true);
+  });
+
+  it('lose nothing when processes die at any write of a change', async () => {
+    let created = 0;
+    for (const [round, fault] of FAULTS.entries()) {
+      await Promise.all(READ_MODEL_NAMES.map((name) => counts.requestCount(name, round % 2 === 0 ? 2 : 4)));
+      const { trouble, isDead } = createWriteFaults(fault);
+      const documentStore = injectFaults(world.engine.documentStore, trouble);
+      const leases = world.createLeasesOfNextProcess();
+      const dying = await world.startReadModels({ documentStore, leases, partitions: FOUR });
+      while (!isDead()) await world.writer.createShipment((created += 1));
+      await dying.stop();
+    }
+    const models = await world.startReadModels({ leases: world.createLeasesOfNextProcess(), partitions: FOUR });
+    await waitUntilCaughtUp(models);
+    expect(await listEventIds(models)).toHaveLength(created);
+    await expectEqualToRebuild(models);
+  }, 120_000);
+});
