@@ -1,11 +1,11 @@
-import { ParkedStreams } from '@tracking/subscriptions';
+import { ParkedStreams, PartitionCounts } from '@tracking/subscriptions';
 import { type LogLine, noMetrics, createRecordingLogger } from '@tracking/testing';
 import { createToken, ShipmentEventWriter } from '../test/shipment-events.ts';
 import { waitUntilTrue, ReadModelsTestBed } from '../test/world.ts';
 import { ActiveRows } from './active-rows.ts';
 import { ProjectionMetrics } from './batch-projector.ts';
 import { Generations } from './generations.ts';
-import { Lifecycle } from './lifecycle.ts';
+import { Lifecycle, type ProjectionPartitions } from './lifecycle.ts';
 import { ProjectedPartitions } from './projected-partitions.ts';
 import { CheckpointPoller } from './checkpoint-poller.ts';
 import { Collections, type ReadModel, type ReadModelRow } from './read-model.ts';
@@ -49,7 +49,7 @@ describe('an event that cannot be applied', () => {
     await world.close();
   });
 
-  function start() {
+  function start(partitions?: ProjectionPartitions) {
     const collections = new Collections(world.engine.documentStore);
     const generations = new Generations(collections);
     const checkpoints = new CheckpointPoller(collections, [seenModel(faults).name]);
@@ -57,6 +57,7 @@ describe('an event that cannot be applied', () => {
     const active = new ActiveRows(seenModel(faults), { ...parts, checkpoints, maxWaiters: 10 });
     const lifecycle = new Lifecycle(active, {
       ...world.readModelsOptions(),
+      ...(partitions && { partitions }),
       ...parts,
       leases: world.createLeasesOfNextProcess(),
       logger: createRecordingLogger(lines),
@@ -173,6 +174,40 @@ describe('an event that cannot be applied', () => {
     const third = start();
     await waitUntilTrue(async () => (await third.parked.list()).length === 0);
     expect(await third.revisions(1)).toEqual([0, 1, 2]);
+  });
+
+  it('stays parked while the partitions change, and is then retried with all events that waited behind it', async () => {
+    const partitions = { count: 4, pollMs: 20 };
+    const counts = new PartitionCounts(world.engine.documentStore, ['seen']);
+    const names = [1, 2].map((n) => world.writer.streamName(n));
+    for (const name of names) faults.set(name, 1);
+    const former = start();
+    for (const n of [1, 2]) await world.writer.createShipment(n);
+    for (const n of [1, 2]) await former.shown(await changes(n));
+    await former.lifecycle.stop();
+
+    const { parked, revisions, shown } = start(partitions);
+    const expectPartitions = async (expected: readonly string[]) => {
+      await waitUntilTrue(async () => {
+        const documents = await parked.list();
+        return expected.every((key) => documents.some(({ partition }) => partition === key));
+      });
+      expect(await parked.list()).toHaveLength(2);
+    };
+    await expectPartitions(['v1.shipment-a-h']);
+    await counts.requestCount('seen', 32);
+    await expectPartitions(['v2.shipment-b', 'v2.shipment-c']);
+    for (const n of [1, 2]) await shown(await changes(n));
+    expect([await revisions(1), await revisions(2)]).toEqual([[0], [0]]);
+
+    faults.clear();
+    for (const { id } of await parked.list()) expect(['applied', 'not_found']).toContain(await parked.retry(id));
+    for (const n of [1, 2]) await shown(await changes(n));
+    expect([await revisions(1), await revisions(2)]).toEqual([
+      [0, 1, 2, 3],
+      [0, 1, 2, 3],
+    ]);
+    expect(await parked.list()).toEqual([]);
   });
 
   it('parks the stream if no version of this code knows the event', async () => {

@@ -6,6 +6,7 @@ import { ReadModelsTestBed, waitUntilCaughtUp } from '../test/world.ts';
 import { CheckpointPoller } from './checkpoint-poller.ts';
 import {
   followProjections,
+  type PartitionProgress,
   ProjectedPartitions,
   type ProgressMessage,
   type ProjectionOperations,
@@ -112,6 +113,56 @@ describe('the age of rows during a takeover', () => {
     void querying.followProjections(projecting.operations, again.signal);
     await isFollowed();
     again.abort();
+  });
+
+  it('is reported while one partition of a read model moves, and only for this read model', async () => {
+    const partitions = { count: 4, pollMs: 20 };
+    const projecting = await world.startReadModels({ partitions });
+    await world.writer.createShipment(1);
+    await waitUntilCaughtUp(projecting);
+    const querying = await world.startReadModels({
+      project: false,
+      clock: () => new Date('2026-01-01T00:00:10Z'),
+      findTimeAfter: () => Promise.resolve('2026-01-01T00:00:07Z'),
+    });
+    await querying.ready;
+    /** Follows the partitions of the process as if another process projected the rest. */
+    const follow = (isFollowed: (partition: PartitionProgress) => boolean, signal: AbortSignal) =>
+      querying.followProjections(
+        {
+          progress: {
+            follow: (request, onMessage, ends) =>
+              projecting.operations.progress.follow(
+                request,
+                ({ partitions: all, ...rest }) => onMessage({ ...rest, partitions: all.filter(isFollowed) }),
+                ends,
+              ),
+          },
+        },
+        signal,
+      );
+    const isMoving = ({ read_model, partition }: PartitionProgress) =>
+      read_model === 'shipments' && partition.endsWith('.shipment-q-x');
+    const [staying, moving, taking] = [new AbortController(), new AbortController(), new AbortController()];
+    const names = ['shipments', 'milestones'] as const;
+    const ages = () => Promise.all(names.map((name) => querying.progress.findTakeoverAge(name)));
+    const isReported = () =>
+      eventually(async () => {
+        const position = await world.writer.createShipment((created += 1));
+        expect(await querying.waitForAllReadModels(position, LONG_MS)).toBe(true);
+        expect(await ages()).toEqual([undefined, undefined]);
+      });
+    let created = 1;
+    const followings = [follow((each) => !isMoving(each), staying.signal)];
+    const ending = follow(isMoving, moving.signal);
+    await isReported();
+    moving.abort();
+    await ending;
+    expect(await ages()).toEqual([3_000, undefined]);
+    followings.push(follow(isMoving, taking.signal));
+    await isReported();
+    for (const controller of [staying, taking]) controller.abort();
+    await Promise.all(followings);
   });
 });
 
