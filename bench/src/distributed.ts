@@ -10,11 +10,13 @@ import { runCli, runRemoteCli, startReceiver, startStandalone, type Server } fro
 import { receiverStats, type ReceiverStats } from './webhooks-stage.ts';
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
-/** Settings of measured services. */
+const { SERVICE_NODE_OPTIONS } = process.env;
+/** Settings of measured services. `SERVICE_NODE_OPTIONS` has options of Node.js, for example `--cpu-prof`. */
 export const ENV = {
   WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8',
   WEBHOOKS_ALLOW_HTTP: 'true',
   RATE_LIMIT_PER_MINUTE: '1000000000',
+  ...(SERVICE_NODE_OPTIONS !== undefined && { NODE_OPTIONS: SERVICE_NODE_OPTIONS }),
 };
 const PER_SECOND = 20;
 const IDLE_SECONDS = 10;
