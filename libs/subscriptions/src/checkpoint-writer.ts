@@ -1,11 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DocumentStore } from '@tracking/ports';
-import { type CheckpointDocument, CHECKPOINTS_COLLECTION } from './checkpoint.ts';
+import { type CheckpointDocument, CHECKPOINTS_COLLECTION, replaceCheckpoint } from './checkpoint.ts';
 
 /** Milliseconds until a checkpoint is written that has only passed events of other partitions. */
 const IDLE_INTERVAL_MS = 2_000;
-/** Minimum milliseconds between two checks whether newer lease owners have claimed the written checkpoints. */
-const CLAIM_CHECK_INTERVAL_MS = 1_000;
 
 interface WaitingWrite {
   readonly document: CheckpointDocument;
@@ -22,7 +20,6 @@ export class CheckpointWriter {
   private writing: Promise<void> | undefined;
   private idle = new Set<() => void>();
   private timer: NodeJS.Timeout | undefined;
-  private checkedAt = -Infinity;
 
   constructor(
     private readonly store: DocumentStore,
@@ -30,8 +27,7 @@ export class CheckpointWriter {
   ) {}
 
   /**
-   * Replaces the stored checkpoint unless a newer lease owner has claimed it.
-   * @returns false if it is known that a newer lease owner has claimed it; this is checked once a second
+   * Replaces the stored checkpoint like {@link replaceCheckpoint}.
    * @throws Unavailable
    */
   replace(document: CheckpointDocument): Promise<boolean> {
@@ -60,26 +56,20 @@ export class CheckpointWriter {
       await setImmediate();
       const batch = this.waiting;
       this.waiting = [];
-      try {
-        const claimed = await this.writeBatch(batch.map(({ document }) => document));
-        for (const { document, resolve } of batch) resolve(!claimed.has(document.id));
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
+      await this.writeBatch(batch);
     }
   }
 
-  /** Returns the ids of checkpoints that are known to be claimed by newer lease owners. */
-  private async writeBatch(batch: readonly CheckpointDocument[]): Promise<ReadonlySet<string>> {
-    const documents = await this.store.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION);
-    await documents.writeMany(
-      batch.map((document) => ({ kind: 'upsert', document, guard: { epoch: { lte: document.epoch } } })),
-    );
-    const now = performance.now();
-    if (now - this.checkedAt < CLAIM_CHECK_INTERVAL_MS) return new Set();
-    this.checkedAt = now;
-    const epochs = new Map(batch.map(({ id, epoch }) => [id, epoch]));
-    const stored = await documents.getMany([...epochs.keys()]);
-    return new Set(stored.filter(({ id, epoch }) => epoch > (epochs.get(id) ?? 0)).map(({ id }) => id));
+  /** The store combines replacements of one turn into one request. Never rejects. */
+  private async writeBatch(batch: readonly WaitingWrite[]): Promise<void> {
+    try {
+      const documents = await this.store.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION);
+      const writes = batch.map(({ document, resolve, reject }) =>
+        replaceCheckpoint(documents, document).then(resolve, reject),
+      );
+      await Promise.all(writes);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
   }
 }

@@ -150,10 +150,12 @@ describe('a checkpoint', () => {
 
   it('is written together with those of other partitions, and learns that another holder has claimed it', async () => {
     const batches: number[] = [];
+    let replacedInTurn = 0;
     const counted = Object.assign(Object.create(documents) as typeof documents, {
-      writeMany: (writes: Parameters<typeof documents.writeMany>[0]) => {
-        batches.push(writes.length);
-        return documents.writeMany(writes);
+      replace: (...given: Parameters<typeof documents.replace>) => {
+        if (replacedInTurn === 0) setImmediate(() => (batches.push(replacedInTurn), (replacedInTurn = 0)));
+        replacedInTurn += 1;
+        return documents.replace(...given);
       },
     });
     const store = Object.assign(Object.create(engine.documentStore) as DocumentStore, {
@@ -171,14 +173,44 @@ describe('a checkpoint', () => {
     await eventually(async () => expect(await positions()).toEqual(['0002', '0002', '0002']));
     expect(batches).toEqual([3, 3]);
 
-    const older = await claimPartition('a', 2, new CheckpointWriter(store, 1));
+    const olderWriter = new CheckpointWriter(store, 1);
+    const older = await claimPartition('a', 2, olderWriter);
+    const neighbor = await claimPartition('b', 2, olderWriter);
+    await neighbor.moveTo('0003', true);
     const newer = await claimPartition('a', 3, new CheckpointWriter(store, 1));
     await newer.moveTo('0003', true);
-    // The first write of a writer is always checked.
-    await older.moveTo('0009', true);
-    expect([older.superseded.aborted, newer.superseded.aborted]).toEqual([true, false]);
-    expect((await positions()).toSorted()).toEqual(['0002', '0002', '0003']);
+    await Promise.all([older.moveTo('0009', true), neighbor.moveTo('0004', true)]);
+    expect([older, neighbor, newer].map((each) => each.superseded.aborted)).toEqual([true, false, false]);
+    expect((await positions()).toSorted()).toEqual(['0002', '0003', '0004']);
   });
+
+  it.each([true, false])('is not created again after it was deleted, with a common writer: %s', async (isCommon) => {
+    const writer = isCommon ? new CheckpointWriter(engine.documentStore, 1) : undefined;
+    const writing = { signal: ending.signal, onFailure: () => undefined, writer };
+    const [id, partition] = ['shipments/1/v1.shipment-a-b', 'v1.shipment-a-b'];
+    await documents.insert({ id, ...OF, partition, layout: 1, position: '0001', complete: true, epoch: 0 });
+    const checkpoint = await Checkpoint.claim(documents, { ...OF, partition, epoch: 1 }, writing);
+    await documents.delete(id);
+    await checkpoint.moveTo('0002', true);
+    expect(checkpoint.superseded.aborted).toBe(true);
+    expect(await documents.count({})).toBe(0);
+  });
+
+  it.each([true, false])(
+    'is not moved by a holder of an earlier layout, with a common writer: %s',
+    async (isCommon) => {
+      const writer = isCommon ? new CheckpointWriter(engine.documentStore, 1) : undefined;
+      const writing = { signal: ending.signal, onFailure: () => undefined, writer };
+      const former = await Checkpoint.claim(documents, { ...OF, epoch: 5 }, writing);
+      await former.moveTo('0001', true);
+      // The number of partitions changed to another one, and back to one. No process has claimed the new checkpoint yet.
+      const next = { ...OF, layout: 2, position: '0007', complete: true, epoch: 0 };
+      await documents.replace({ id: 'shipments/1/shipment-', ...next });
+      await former.moveTo('0002', true);
+      expect(former.superseded.aborted).toBe(true);
+      expect(await documents.get('shipments/1/shipment-')).toMatchObject(next);
+    },
+  );
 
   it('has late positions that differ between partitions, and increase with each layout', async () => {
     const insert = (partition: string, layout: number) => {

@@ -54,6 +54,19 @@ export function checkpointId(subscriber: string, generation: number, partition: 
   return `${subscriber}/${generation}/${partition}`;
 }
 
+/**
+ * Replaces a stored checkpoint. Never creates it: a checkpoint that was deleted belongs to a replaced partition.
+ * @returns false if a newer lease owner has claimed the checkpoint, or another layout has replaced or deleted it
+ * @throws Unavailable
+ */
+export function replaceCheckpoint(
+  documents: Collection<CheckpointDocument>,
+  document: CheckpointDocument,
+): Promise<boolean> {
+  const { epoch, layout = { exists: false } } = document;
+  return documents.replace(document, { epoch: { lte: epoch }, layout });
+}
+
 /** Returns the position up to which all events are handled; undefined before the first event. */
 export function toHandledPosition({
   position,
@@ -193,7 +206,7 @@ export class Checkpoint {
     return layout === undefined ? position : [position, partition].join(KEY_SEPARATOR);
   }
 
-  /** Moves the checkpoint to a position from `createNextLatePosition`, under the same conditions as `storeCursor`. */
+  /** Moves the checkpoint to a position from `createNextLatePosition`, under the same conditions as `moveTo`. */
   moveToLatePosition(late: HandledPosition): Promise<void> {
     return this.requestWrite({ ...this.applySkips(), late });
   }
@@ -225,7 +238,7 @@ export class Checkpoint {
 
   private async writeNext(next: CheckpointDocument): Promise<void> {
     const { intervalMs = 0, writer } = this.writing;
-    const write = () => writer?.replace(next) ?? this.documents.replace(next, { epoch: { lte: next.epoch } });
+    const write = () => writer?.replace(next) ?? replaceCheckpoint(this.documents, next);
     if (!(await retry(write, this.writing))) return this.lost.abort();
     // The partition waits for the write that completes it.
     const isAwaited = next.complete && !this.document.complete;
