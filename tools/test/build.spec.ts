@@ -145,6 +145,8 @@ describe('an outdated Node', () => {
     );
     const others = starting.filter((name) => !guarded(name));
     expect(others).toEqual(expect.arrayContaining(['start', 'demo', 'services', 'bench']));
-    expect(others.filter((name) => !/^npm run --silent build( &&|$)/.test(scripts[`pre${name}`] ?? ''))).toEqual([]);
+    // Some scripts first say that they build.
+    const builds = /^(\[ -d apps\/web\/dist \] \|\| echo '[\w ,;]+\.' >&2; )?npm run --silent build( &&|$)/;
+    expect(others.filter((name) => !builds.test(scripts[`pre${name}`] ?? ''))).toEqual([]);
   });
 });

@@ -61,7 +61,7 @@ describe('collections of standalone', () => {
   });
 
   it('that have indexes are known to the set-up of the services', async () => {
-    const onlyInMongo = ['quota', 'subscription_partitions'];
+    const onlyInMongo = ['quota'];
     await eventually(async () => {
       const indexed = [...opened].flatMap(([name, { indexes }]) => (indexes.length === 0 ? [] : name));
       expect([...indexed, ...onlyInMongo].sort()).toEqual(await readNamesInSetup());
