@@ -1,7 +1,5 @@
 import type { Collection, CollectionSpec, Document, DocumentStore, Position, StoredEvent } from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
-import type { CheckpointWriter } from './checkpoint-writer.ts';
-import { belongsToLayout } from './stream-slots.ts';
 
 /** Collection of checkpoints. Its durability is `derived`, because losing the latest checkpoint only repeats work. */
 export const CHECKPOINTS_COLLECTION: CollectionSpec = {
@@ -54,6 +52,11 @@ export function checkpointId(subscriber: string, generation: number, partition: 
   return `${subscriber}/${generation}/${partition}`;
 }
 
+/** Returns true if the key of a partition contains the version of its layout, so that no other layout uses the key. */
+export function belongsToLayout(partition: string): boolean {
+  return /^v\d+\./.test(partition);
+}
+
 /**
  * Replaces a stored checkpoint. Never creates it: a checkpoint that was deleted belongs to a replaced partition.
  * @returns false if a newer lease owner has claimed the checkpoint, or another layout has replaced or deleted it
@@ -81,6 +84,14 @@ export class CheckpointSuperseded extends Error {
   override readonly name = 'Superseded';
 }
 
+/** Writes the checkpoints of all partitions of a process together. */
+interface CommonWriter {
+  /** Replaces the stored checkpoint like {@link replaceCheckpoint}. @throws Unavailable */
+  replace(document: CheckpointDocument): Promise<boolean>;
+  /** Calls the function at the next time at which idle checkpoints are written. */
+  addIdle(write: () => void): void;
+}
+
 interface CheckpointOptions {
   /** Aborts the retries while an engine is unavailable. */
   readonly signal: AbortSignal;
@@ -89,7 +100,7 @@ interface CheckpointOptions {
   /** Milliseconds between writes; 0 by default. After a crash, the work since the last write is repeated. */
   readonly intervalMs?: number | undefined;
   /** Writes the moves of many checkpoints together; by default, each checkpoint is written by itself. */
-  readonly writer?: CheckpointWriter | undefined;
+  readonly writer?: CommonWriter | undefined;
 }
 
 /**

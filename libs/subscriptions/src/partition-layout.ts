@@ -1,5 +1,6 @@
 import type { Collection, CollectionSpec, Document, DocumentStore, Position } from '@tracking/ports';
 import {
+  belongsToLayout,
   type CheckpointDocument,
   checkpointId,
   CHECKPOINTS_COLLECTION,
@@ -8,7 +9,7 @@ import {
   toHandledPosition,
 } from './checkpoint.ts';
 import { PARKED_STREAMS_COLLECTION, type ParkedStream } from './parked-streams.ts';
-import { belongsToLayout, DEFAULT_PARTITIONS, NAME_CHARACTERS, splitStreams } from './stream-slots.ts';
+import { DEFAULT_PARTITIONS, NAME_CHARACTERS, splitStreams } from './stream-slots.ts';
 import type { Partition, Subscriber } from './subscriber.ts';
 
 export const PARTITION_LAYOUTS_COLLECTION: CollectionSpec = {

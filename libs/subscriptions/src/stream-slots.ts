@@ -1,3 +1,4 @@
+import { belongsToLayout } from './checkpoint.ts';
 import { createPartition, type Partition } from './subscriber.ts';
 
 /** Characters that can follow the prefix of a stream name. Streams are distributed evenly over them. */
@@ -43,11 +44,6 @@ export function listSlots(key: string, prefix: string): readonly number[] {
   const [first = '', last = first] = range.split('-');
   const from = NAME_CHARACTERS.indexOf(first);
   return from < 0 ? [] : ALL_SLOTS.slice(from, NAME_CHARACTERS.indexOf(last) + 1);
-}
-
-/** Returns true if the key of a partition contains the version of its layout, so that no other layout uses the key. */
-export function belongsToLayout(key: string): boolean {
-  return /^v\d+\./.test(key);
 }
 
 /** Returns the slot of a stream; all slots for a name that only a single partition can contain. */
