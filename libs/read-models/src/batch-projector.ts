@@ -16,6 +16,7 @@ import { type ShipmentEvent, toShipmentEvent } from '@tracking/shipments-domain'
 import type { EventFailure, EventHandler, HandledEvent, SubscriptionMetrics } from '@tracking/subscriptions';
 import { LRUCache } from 'lru-cache';
 import type { ProjectedEvent, ReadModel, ReadModelRow } from './read-model.ts';
+import type { TermRows } from './row-cache.ts';
 
 /** Number of events that the projector folds before it yields to the event loop. They take a few milliseconds. */
 const MAX_EVENTS_BETWEEN_YIELDS = 200;
@@ -31,7 +32,7 @@ interface BatchProjectorOptions {
   readonly rows: Collection<ReadModelRow>;
   /** Writes the rows; by default, `rows` does. */
   readonly writer?: Pick<Collection<ReadModelRow>, 'writeMany'>;
-  readonly cache: LRUCache<string, ReadModelRow>;
+  readonly cache: TermRows;
   readonly scopes: StreamScopeCache;
   /** Returns the time before which rows have expired; undefined if rows do not expire. */
   readonly retainedSince?: () => Timestamp | undefined;

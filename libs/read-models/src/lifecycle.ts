@@ -10,12 +10,12 @@ import {
   PartitionedSubscription,
   type SubscriptionListener,
 } from '@tracking/subscriptions';
-import { LRUCache } from 'lru-cache';
 import type { ActiveRows } from './active-rows.ts';
 import type { Collections, ReadModelRow } from './read-model.ts';
 import { type Generations, type GenerationsDocument, getNewestGeneration } from './generations.ts';
 import type { ProjectedPartitions } from './projected-partitions.ts';
 import { BatchProjector, type ProjectionMetrics, type StreamScopeCache } from './batch-projector.ts';
+import { RowCache } from './row-cache.ts';
 import { RowWriter } from './row-writer.ts';
 
 /** Partitions of projections whose number operators can change. */
@@ -40,7 +40,7 @@ export interface LifecycleOptions {
   readonly logger: Logger;
   readonly metrics: ProjectionMetrics;
   readonly clock: Clock;
-  /** Maximum number of cached rows over all partitions, for rows of ordinary size. */
+  /** Maximum number of cached rows of each generation over all partitions, for rows of ordinary size. */
   readonly cachedRows: number;
   /** Scopes of streams. All read models of the process share them, because the scope of a stream never changes. */
   readonly scopes: StreamScopeCache;
@@ -247,8 +247,9 @@ export class Lifecycle {
       metrics: metrics.createSubscriptionMetrics(model.name),
       listener: this.createListener(generation),
     };
+    const cache = new RowCache(model, this.parts.cachedRows);
     if (partitions === undefined) {
-      const createHandler = () => this.createProjector(generation, { count: 1 });
+      const createHandler = () => this.createProjector(generation, { cache });
       return new CatchUpSubscription({
         ...options,
         createHandler,
@@ -263,7 +264,7 @@ export class Lifecycle {
       ...(canLeaveSinglePartition !== undefined && { canLeaveSinglePartition }),
       streamPrefix: SHIPMENT_STREAM_PREFIX,
       defaultPartitions: count,
-      createHandler: (_lost, present) => this.createProjector(generation, { count: present, writer }),
+      createHandler: () => this.createProjector(generation, { cache, writer }),
     });
   }
 
@@ -292,20 +293,17 @@ export class Lifecycle {
     };
   }
 
-  /** @param among number of partitions of the generation, and the writer that they share */
+  /** @param shared row cache and writer that all partitions of the generation share */
   private async createProjector(
     generation: number,
-    among: { readonly count: number; readonly writer?: RowWriter },
+    shared: { readonly cache: RowCache; readonly writer?: RowWriter },
   ): Promise<EventHandler> {
-    const { scopes, cachedRows } = this.parts;
+    const { scopes } = this.parts;
     const { model } = this.active;
     const rows = await this.active.openRowsOfGeneration(generation);
-    const sizeCalculation = (row: ReadModelRow) => model.weight?.(row) ?? 1;
-    const maxSize = Math.ceil(cachedRows / among.count);
-    const cache = new LRUCache<string, ReadModelRow>({ maxSize, sizeCalculation });
+    const cache = shared.cache.openTermRows();
     const retainedSince = () => this.active.getRetentionStart();
-    const writer = among.writer !== undefined && { writer: among.writer };
-    return new BatchProjector({ model, rows, cache, scopes, retainedSince, ...writer });
+    return new BatchProjector({ ...shared, model, rows, cache, scopes, retainedSince });
   }
 
   private async stopProjecting(generation: number): Promise<void> {

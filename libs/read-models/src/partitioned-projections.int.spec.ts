@@ -196,6 +196,28 @@ describe('projections in partitions', () => {
     await expectEqualToRebuild(former);
   });
 
+  it('share the cache of rows, so that a large row is not read again for each event', async () => {
+    let reads = 0;
+    const documentStore = injectFaults(world.engine.documentStore, (operation, collection) => {
+      if (operation === 'read' && collection === 'shipments.g1') reads += 1;
+      return 'works';
+    });
+    const cachedRows = 32;
+    const models = await world.startReadModels({ documentStore, cachedRows, partitions: { count: 16, pollMs: 20 } });
+    await expectPartitions(16);
+    const change = async (n: number, text: string) => {
+      const position = await world.writer.changeShipment(n, { metadata: { text } });
+      expect(await models.waitForAllReadModels(position, WAIT_MS)).toBe(true);
+    };
+    // The row weighs more than a sixteenth of the cache.
+    const text = 'x'.repeat(8_000);
+    await world.writer.createShipment(1);
+    await change(1, text);
+    const before = reads;
+    for (let n = 0; n < 5; n += 1) await change(1, `${text}${n}`);
+    expect(reads).toBe(before);
+  });
+
   it('let an event wait only for the partition that contains its shipment', async () => {
     const models = await world.startReadModels({ partitions: { count: 32, pollMs: 20 } });
     await expectPartitions(32);
