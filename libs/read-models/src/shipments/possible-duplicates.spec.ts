@@ -1,9 +1,10 @@
 import type { ShipmentStatus } from '@tracking/contracts';
-import type { Scan } from '@tracking/ports';
+import type { Query, Scan } from '@tracking/ports';
 import { VisitCountingRows } from '../../test/counted-rows.ts';
 import { toDay, createRandomRecord, createSeededRandom, toShipmentRow } from '../../test/listed-shipments.ts';
 import { ACME_LIVE } from '../../test/shipment-events.ts';
-import { findPossibleDuplicates } from './possible-duplicates.ts';
+import { CombinedTermReads } from './combined-term-reads.ts';
+import { FIRST_READ_ROWS, findPossibleDuplicates } from './possible-duplicates.ts';
 import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
 
 const random = createSeededRandom(7);
@@ -30,9 +31,9 @@ async function look(rows: readonly ShipmentRow[], count: number) {
     scans += 1;
     return counted.scan(query);
   };
-  const find = ({ limit }: { readonly limit: number }) => Promise.resolve(rows.slice(0, limit));
+  const readFirstRows = () => Promise.resolve(rows.slice(0, FIRST_READ_ROWS));
   const found = await findPossibleDuplicates(
-    { rows: { find, scan }, version: shipmentsModel.version },
+    { rows: { scan }, version: shipmentsModel.version, readFirstRows },
     ACME_LIVE,
     freight(count),
   );
@@ -58,5 +59,99 @@ describe('finding possible duplicates of containers used before', () => {
   it('finds active shipments behind the earlier ones', async () => {
     const now = shipment(500, 'in_transit', containers.slice(10));
     expect((await look([...past(300, 200), now], 200)).ids).toEqual([now.id]);
+  });
+});
+
+describe('combined reads of rows by their terms', () => {
+  const LIMIT = 2;
+  const TEST = { ...ACME_LIVE, environment: 'test' as const };
+  const row = (id: string, ...terms: readonly string[]) => ({ ...shipment(1, 'booked', []), id, terms });
+  let requests: Query[];
+  let answers: readonly (readonly ShipmentRow[])[];
+  const rows = {
+    find: (query: Query) => {
+      requests.push(query);
+      return Promise.resolve(answers[requests.length - 1] ?? []);
+    },
+  };
+  const readAll = (...terms: readonly (readonly string[])[]) => {
+    const reads = new CombinedTermReads(LIMIT);
+    return Promise.all(
+      terms.map(async (each) => (await reads.readRows(rows, ACME_LIVE, each)).map(({ id }) => id).join()),
+    );
+  };
+  beforeEach(() => {
+    requests = [];
+    answers = [];
+  });
+
+  it('of one turn are one request, and each gets only its own rows', async () => {
+    answers = [[row('one', 'a', 'b'), row('two', 'b'), row('three', 'c')]];
+    expect(await readAll(['a'], ['b', 'x'], ['c'], ['y'])).toEqual(['one', 'one,two', 'three', '']);
+    expect(requests.map(({ filter, limit }) => [filter?.['terms'], limit])).toEqual([
+      [{ in: ['a', 'b', 'x', 'c', 'y'] }, 4 * LIMIT],
+    ]);
+  });
+
+  it('of different environments are different requests', async () => {
+    const reads = new CombinedTermReads(LIMIT);
+    await Promise.all([reads.readRows(rows, ACME_LIVE, ['a']), reads.readRows(rows, TEST, ['a'])]);
+    expect(requests.map(({ filter }) => filter?.['environment']).sort()).toEqual(['live', 'test']);
+  });
+
+  it('are repeated one by one if the rows of one may displace those of another', async () => {
+    const many = ['one', 'two', 'three', 'four'].map((id) => row(id, 'a'));
+    answers = [many, many.slice(0, LIMIT), [row('five', 'b')]];
+    expect(await readAll(['a'], ['b'])).toEqual(['one,two', 'five']);
+    expect(requests.map(({ filter, limit }) => [filter?.['terms'], limit])).toEqual([
+      [{ in: ['a', 'b'] }, 2 * LIMIT],
+      ['a', LIMIT],
+      ['b', LIMIT],
+    ]);
+  });
+
+  it('have bounded numbers of searches and terms', async () => {
+    const terms = (count: number, prefix: string) => Array.from({ length: count }, (_, at) => `${prefix}${at}`);
+    await readAll(terms(200, 'x'), ...terms(12, 'y').map((term) => [term]), terms(95, 'z'));
+    const sizes = requests.map(({ filter }) => filter?.['terms'] as string | { readonly in: readonly string[] });
+    expect(sizes.map((each) => (typeof each === 'string' ? 1 : each.in.length))).toEqual([200, 10, 97]);
+  });
+
+  it('fail together, and later ones are not affected', async () => {
+    const failing = { find: () => Promise.reject(new Error('away')) };
+    const reads = new CombinedTermReads(LIMIT);
+    const failed = await Promise.allSettled(['a', 'b'].map((term) => reads.readRows(failing, ACME_LIVE, [term])));
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(await reads.readRows(rows, ACME_LIVE, ['a'])).toEqual([]);
+  });
+
+  it('read the rows of the generation that was asked for', async () => {
+    const pending = Promise.withResolvers<readonly ShipmentRow[]>();
+    const reads = new CombinedTermReads(LIMIT);
+    const former = reads.readRows({ find: () => pending.promise }, ACME_LIVE, ['a']);
+    answers = [[row('new', 'a')]];
+    expect((await reads.readRows(rows, ACME_LIVE, ['a'])).map(({ id }) => id)).toEqual(['new']);
+    pending.resolve([row('former', 'a')]);
+    expect((await former).map(({ id }) => id)).toEqual(['former']);
+  });
+
+  it('that arrive while a request runs wait for it at most 5 ms', async () => {
+    const pending = Promise.withResolvers<readonly ShipmentRow[]>();
+    const sent = Promise.withResolvers<void>();
+    const slow = {
+      find: (query: Query) => {
+        requests.push(query);
+        sent.resolve();
+        return requests.length === 1 ? pending.promise : Promise.resolve([]);
+      },
+    };
+    const reads = new CombinedTermReads(LIMIT);
+    const first = reads.readRows(slow, ACME_LIVE, ['a']);
+    await sent.promise;
+    const others = ['b', 'c'].map((term) => reads.readRows(slow, ACME_LIVE, [term]));
+    expect(await Promise.all(others)).toEqual([[], []]);
+    expect(requests.map(({ filter }) => filter?.['terms'])).toEqual(['a', { in: ['b', 'c'] }]);
+    pending.resolve([]);
+    expect(await first).toEqual([]);
   });
 });

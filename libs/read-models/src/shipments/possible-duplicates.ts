@@ -19,7 +19,7 @@ export interface PossibleDuplicate {
 
 const MAX_DUPLICATES = 5;
 /** Number of rows in the first read, in any status. It nearly always finds all rows with the references. */
-const FIRST_READ_ROWS = 10;
+export const FIRST_READ_ROWS = 10;
 /** Limits of the second read, for references with more rows: the number of rows per reference, and in total. */
 const MAX_VISITED_ROWS_PER_TERM = 200;
 const MAX_VISITED_ROWS = 2_000;
@@ -37,13 +37,15 @@ export function createTermsFilter(scope: Scope, terms: readonly string[]): Filte
 
 /** Rows of shipments, and the version of the read model that built them. */
 interface DuplicateSource {
-  readonly rows: Pick<Collection<ShipmentRow>, 'find' | 'scan'>;
+  readonly rows: Pick<Collection<ShipmentRow>, 'scan'>;
   readonly version: number;
+  /** Returns up to {@link FIRST_READ_ROWS} rows that have at least one of the terms. */
+  readFirstRows(terms: readonly string[]): Promise<readonly ShipmentRow[]>;
 }
 
 /** Finds a few other active shipments with the same house bill or a common container. */
 export async function findPossibleDuplicates(
-  { rows, version }: DuplicateSource,
+  { rows, version, readFirstRows }: DuplicateSource,
   scope: Scope,
   freight: Freight,
 ): Promise<readonly PossibleDuplicate[]> {
@@ -53,7 +55,7 @@ export async function findPossibleDuplicates(
     ...container_numbers.map((number) => toTerm('container_number', number, version)),
   ];
   if (terms.length === 0) return [];
-  const found = await rows.find({ filter: createTermsFilter(scope, terms), limit: FIRST_READ_ROWS });
+  const found = await readFirstRows(terms);
   const others = new Map<string, ShipmentRow>();
   const add = (some: readonly ShipmentRow[]) => {
     for (const row of some) if (row.id !== id && !INACTIVE_STATUSES.includes(row.status)) others.set(row.id, row);

@@ -3,6 +3,7 @@ import type { Scope, ShipmentRecord } from '@tracking/contracts';
 import { type Position, Unavailable } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
 import { createScopeFilter, type QueryPage, toShardValues } from '../read-model.ts';
+import { CombinedTermReads } from './combined-term-reads.ts';
 import {
   areUnsatisfiable,
   toRowFilter,
@@ -15,6 +16,7 @@ import { readPageByIds } from './named-page.ts';
 import {
   type Freight,
   type PossibleDuplicate,
+  FIRST_READ_ROWS,
   createTermsFilter,
   findPossibleDuplicates,
 } from './possible-duplicates.ts';
@@ -42,6 +44,8 @@ const NEWEST_FIRST: ShipmentOrder = { field: 'created_at', descending: true };
 
 /** Queries of shipments. For read-your-writes, wait with `ReadModelProgress`. */
 export class ShipmentQueries {
+  private readonly termReads = new CombinedTermReads(FIRST_READ_ROWS);
+
   constructor(
     private readonly active: Pick<ActiveRows<ShipmentRow>, 'openActiveRows' | 'openVersionedRows'>,
     private readonly bounds = DEFAULT_LIST_BOUNDS,
@@ -94,7 +98,9 @@ export class ShipmentQueries {
    * @throws Unavailable, Busy
    */
   async findPossibleDuplicates(scope: Scope, record: Freight): Promise<readonly PossibleDuplicate[]> {
-    return findPossibleDuplicates(await this.active.openVersionedRows(), scope, record);
+    const { rows, version } = await this.active.openVersionedRows();
+    const readFirstRows = (terms: readonly string[]) => this.termReads.readRows(rows, scope, terms);
+    return findPossibleDuplicates({ rows, version, readFirstRows }, scope, record);
   }
 
   /**

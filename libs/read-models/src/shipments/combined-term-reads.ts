@@ -1,0 +1,107 @@
+import type { Scope } from '@tracking/contracts';
+import type { Collection } from '@tracking/ports';
+import { createTermsFilter } from './possible-duplicates.ts';
+import type { ShipmentRow } from './shipment-rows.ts';
+
+/** Limits of one request. A read that exceeds them is sent alone. */
+const MAX_COMBINED_READS = 10;
+const MAX_COMBINED_TERMS = 100;
+/** Maximum milliseconds for which a read waits for an earlier request. */
+const MAX_WAIT_MS = 5;
+
+type ShipmentRows = Pick<Collection<ShipmentRow>, 'find'>;
+
+interface TermRead {
+  readonly terms: readonly string[];
+  resolve(rows: readonly ShipmentRow[]): void;
+  reject(error: unknown): void;
+}
+
+/** Reads of the rows of one workspace and environment. */
+interface ReadGroup {
+  readonly rows: ShipmentRows;
+  readonly scope: Scope;
+  waiting: TermRead[];
+  running: number;
+  cancelSending: (() => void) | undefined;
+}
+
+/**
+ * Combines reads of rows by their terms into one request: those of one turn of the event loop, and those that arrive
+ * within 5 ms while a request runs. Reads of different workspaces or environments are never combined.
+ */
+export class CombinedTermReads {
+  private readonly groups = new Map<string, ReadGroup>();
+
+  /** @param limit maximum number of rows of each read */
+  constructor(private readonly limit: number) {}
+
+  /** Returns rows that have at least one of the terms, in no particular order. @throws Unavailable */
+  readRows(rows: ShipmentRows, scope: Scope, terms: readonly string[]): Promise<readonly ShipmentRow[]> {
+    const key = `${scope.workspace_id}/${scope.environment}`;
+    const group = this.groups.get(key) ?? { rows, scope, waiting: [], running: 0, cancelSending: undefined };
+    // The group still reads the rows of another generation.
+    if (group.rows !== rows) return rows.find({ filter: createTermsFilter(scope, terms), limit: this.limit });
+    this.groups.set(key, group);
+    return new Promise((resolve, reject) => {
+      group.waiting.push({ terms, resolve, reject });
+      this.scheduleSending(key, group);
+    });
+  }
+
+  private scheduleSending(key: string, group: ReadGroup): void {
+    if (group.cancelSending !== undefined) return;
+    const send = () => this.sendWaiting(key, group);
+    if (group.running === 0) {
+      const immediate = setImmediate(send);
+      group.cancelSending = () => clearImmediate(immediate);
+    } else {
+      const timer = setTimeout(send, MAX_WAIT_MS);
+      group.cancelSending = () => clearTimeout(timer);
+    }
+  }
+
+  private sendWaiting(key: string, group: ReadGroup): void {
+    group.cancelSending?.();
+    group.cancelSending = undefined;
+    while (group.waiting.length > 0) {
+      group.running += 1;
+      void this.sendBatch(group, takeNextBatch(group)).then(() => {
+        group.running -= 1;
+        if (group.waiting.length > 0) this.sendWaiting(key, group);
+        else if (group.running === 0) this.groups.delete(key);
+      });
+    }
+  }
+
+  /** Never rejects. */
+  private async sendBatch({ rows, scope }: ReadGroup, batch: readonly TermRead[]): Promise<void> {
+    const read = (terms: readonly string[], limit: number) =>
+      rows.find({ filter: createTermsFilter(scope, terms), limit });
+    try {
+      const terms = [...new Set(batch.flatMap((one) => one.terms))];
+      const found = await read(terms, this.limit * batch.length);
+      const isComplete = batch.length === 1 || found.length < this.limit * batch.length;
+      for (const one of batch) {
+        if (!isComplete) read(one.terms, this.limit).then(one.resolve, one.reject);
+        else one.resolve(batch.length === 1 ? found : this.selectRows(found, one));
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  private selectRows(found: readonly ShipmentRow[], { terms }: TermRead): readonly ShipmentRow[] {
+    const wanted = new Set(terms);
+    return found.filter((row) => row.terms.some((term) => wanted.has(term))).slice(0, this.limit);
+  }
+}
+
+function takeNextBatch(group: ReadGroup): readonly TermRead[] {
+  let terms = 0;
+  const end = group.waiting.findIndex((one, index) => {
+    terms += one.terms.length;
+    return index >= MAX_COMBINED_READS || (index > 0 && terms > MAX_COMBINED_TERMS);
+  });
+  return group.waiting.splice(0, end < 0 ? group.waiting.length : end);
+}
