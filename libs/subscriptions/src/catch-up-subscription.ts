@@ -2,6 +2,7 @@ import type { Position } from '@tracking/ports';
 import { type CheckpointDocument, checkpointId, CHECKPOINTS_COLLECTION } from './checkpoint.ts';
 import { describeError, PARKED_STREAMS_COLLECTION, type ParkedStream } from './parked-streams.ts';
 import { PartitionRunner } from './partition-runner.ts';
+import { SharedCatchUp } from './shared-catch-up.ts';
 import type { Partition, PartitionRunnerOptions } from './subscriber.ts';
 
 const POLL_INTERVAL_MS = 1_000;
@@ -26,7 +27,9 @@ export class CatchUpSubscription {
   private readonly lag = new LagMeasurement();
 
   constructor(private readonly parts: CatchUpSubscriptionOptions) {
-    this.runners = parts.partitions.map((partition) => new PartitionRunner(parts, partition));
+    const { partitions, eventStore } = parts;
+    const firstReads = partitions.length > 1 ? new SharedCatchUp(eventStore) : eventStore;
+    this.runners = partitions.map((partition) => new PartitionRunner(parts, partition, firstReads));
   }
 
   start(): void {

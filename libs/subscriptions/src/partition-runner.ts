@@ -1,5 +1,5 @@
 import { Unavailable, toOriginLogFields } from '@tracking/ports';
-import type { EventBatch, Lease, Position, StoredEvent } from '@tracking/ports';
+import type { EventBatch, EventStore, Lease, Position, StoredEvent } from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
 import { Checkpoint, type CheckpointDocument, CHECKPOINTS_COLLECTION, type HandledPosition } from './checkpoint.ts';
 import { describeError, PARKED_STREAMS_COLLECTION, ParkedPartition, type ParkedStream } from './parked-streams.ts';
@@ -51,6 +51,8 @@ export class PartitionRunner {
   constructor(
     private readonly parts: PartitionRunnerOptions,
     private readonly partition: Partition,
+    /** Reads the events until the partition has once handled all stored ones. */
+    private readonly firstReads: Pick<EventStore, 'catchUp'>,
   ) {}
 
   start(): void {
@@ -144,7 +146,8 @@ export class PartitionRunner {
       const { streamPrefixes } = this.partition;
       const onSkipped = (position: Position) => this.skipTo(position, held, end);
       const following = { after: checkpoint.position, streamPrefixes, signal: ending, onSkipped };
-      for await (const batch of eventStore.catchUp(following)) {
+      const source = checkpoint.complete ? eventStore : this.firstReads;
+      for await (const batch of source.catchUp(following)) {
         await this.runExclusively(() => this.advanceCheckpoint(batch, held, end));
         await this.pauseToCollectEvents(batch, ending);
       }

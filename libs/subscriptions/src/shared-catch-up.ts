@@ -1,0 +1,126 @@
+import type { CatchUpOptions, EventBatch, EventStore, Position } from '@tracking/ports';
+import { pauseFor } from '@tracking/resilience';
+
+/** Milliseconds for which a read of stored events waits for further partitions that start at the same position. */
+const JOIN_INTERVAL_MS = 250;
+
+/**
+ * Reads the stored events once for all partitions of a subscriber that start at the same position, as those of a rebuild
+ * do. Otherwise, the event store would search the whole log once for each partition. When the common read has reached
+ * the end of the log, each partition continues by itself.
+ */
+export class SharedCatchUp {
+  /** Reads that have not started, by the position where they will start; an empty text is the start of the log. */
+  private readonly forming = new Map<Position, SharedRead>();
+
+  constructor(private readonly eventStore: Pick<EventStore, 'catchUp'>) {}
+
+  /** Iterates like {@link EventStore.catchUp}. Until the end of the log, the slowest partition delays the others. */
+  async *catchUp(options: CatchUpOptions): AsyncGenerator<EventBatch> {
+    const { signal } = options;
+    let { after } = options;
+    const reader = new SharedReader(options.streamPrefixes);
+    const leave = () => reader.leave();
+    signal.addEventListener('abort', leave);
+    try {
+      if (signal.aborted) return;
+      this.openRead(after).add(reader);
+      for (let batch = await reader.next(); batch !== undefined; batch = await reader.next()) {
+        after = batch.position;
+        yield batch;
+      }
+    } finally {
+      signal.removeEventListener('abort', leave);
+      leave();
+    }
+    if (!signal.aborted) yield* this.eventStore.catchUp({ ...options, after });
+  }
+
+  private openRead(after: Position | undefined): SharedRead {
+    const key = after ?? '';
+    const known = this.forming.get(key);
+    if (known !== undefined) return known;
+    const read = new SharedRead();
+    this.forming.set(key, read);
+    void pauseFor(JOIN_INTERVAL_MS).then(() => {
+      this.forming.delete(key);
+      return read.run(this.eventStore, after);
+    });
+    return read;
+  }
+}
+
+/** One read of the log for several readers. */
+class SharedRead {
+  private readonly readers: SharedReader[] = [];
+
+  add(reader: SharedReader): void {
+    this.readers.push(reader);
+  }
+
+  /** Reads until the end of the log, or until all readers have left. Never rejects. */
+  async run(eventStore: Pick<EventStore, 'catchUp'>, after: Position | undefined): Promise<void> {
+    if (this.readers.every(({ hasEnded }) => hasEnded)) return;
+    const ending = new AbortController();
+    const streamPrefixes = this.readers.flatMap((reader) => reader.streamPrefixes);
+    void Promise.all(this.readers.map((reader) => reader.left)).then(() => ending.abort());
+    try {
+      for await (const batch of eventStore.catchUp({ after, streamPrefixes, signal: ending.signal })) {
+        await Promise.all(this.readers.map((reader) => reader.deliver(batch)));
+        if (batch.caughtUp) break;
+      }
+      for (const reader of this.readers) reader.end();
+    } catch (error) {
+      for (const reader of this.readers) reader.fail(error);
+    }
+  }
+}
+
+/** A partition that takes part in a common read. */
+class SharedReader {
+  private asked = Promise.withResolvers<void>();
+  private answer = Promise.withResolvers<EventBatch | undefined>();
+  private readonly leaving = Promise.withResolvers<void>();
+  hasEnded = false;
+
+  constructor(readonly streamPrefixes: readonly string[]) {}
+
+  get left(): Promise<void> {
+    return this.leaving.promise;
+  }
+
+  /** Returns the next batch; undefined if the common read has ended or the reader has left. */
+  next(): Promise<EventBatch | undefined> {
+    const { promise } = this.answer;
+    this.asked.resolve();
+    return promise;
+  }
+
+  /** Resolves when the reader has asked for the batch and received it, or has left. */
+  async deliver({ events, ...batch }: EventBatch): Promise<void> {
+    await this.asked.promise;
+    if (this.hasEnded) return;
+    const { answer } = this;
+    this.asked = Promise.withResolvers();
+    this.answer = Promise.withResolvers();
+    const isOwn = (stream: string) => this.streamPrefixes.some((prefix) => stream.startsWith(prefix));
+    answer.resolve({ ...batch, events: events.filter(({ stream }) => isOwn(stream)) });
+  }
+
+  end(): void {
+    this.hasEnded = true;
+    this.answer.resolve(undefined);
+  }
+
+  /** The reader receives the error with its next call. */
+  fail(error: unknown): void {
+    this.answer.promise.catch(() => undefined);
+    this.answer.reject(error);
+  }
+
+  leave(): void {
+    this.end();
+    this.asked.resolve();
+    this.leaving.resolve();
+  }
+}
