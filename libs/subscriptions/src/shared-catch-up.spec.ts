@@ -60,6 +60,19 @@ describe('a shared catch-up', () => {
     expect(calls.map(({ onSkipped }) => onSkipped === undefined)).toEqual([true, false, false]);
   });
 
+  it('includes readers that begin while others join', async () => {
+    const later = ['thing-b', 'thing-c'];
+    const reading: Promise<readonly string[]>[] = [];
+    const shared = new SharedCatchUp({ catchUp: readLog }, () => {
+      const prefix = later.shift();
+      if (prefix !== undefined) reading.push(read(shared.catchUp({ streamPrefixes: [prefix], signal })));
+      return Promise.resolve();
+    });
+    expect(await read(shared.catchUp({ streamPrefixes: ['thing-a'], signal }))).toEqual(['1', '3']);
+    expect(await Promise.all(reading)).toEqual([['2', '5'], ['4']]);
+    expect(calls.filter(({ after }) => after === undefined)).toHaveLength(1);
+  });
+
   it('reads the log separately for readers of different positions', async () => {
     const shared = open();
     const after = [undefined, '2', '2'];

@@ -1,8 +1,8 @@
 import type { CatchUpOptions, EventBatch, EventStore, Position } from '@tracking/ports';
 import { pauseFor } from '@tracking/resilience';
 
-/** Milliseconds for which a read of stored events waits for further partitions that start at the same position. */
-const JOIN_INTERVAL_MS = 250;
+/** A common read begins when no further partition has joined for this time in milliseconds. */
+const JOIN_INTERVAL_MS = 500;
 
 /**
  * Reads the stored events once for all partitions of a subscriber that start at the same position, as those of a rebuild
@@ -13,7 +13,11 @@ export class SharedCatchUp {
   /** Reads that have not started, by the position where they will start; an empty text is the start of the log. */
   private readonly forming = new Map<Position, SharedRead>();
 
-  constructor(private readonly eventStore: Pick<EventStore, 'catchUp'>) {}
+  /** @param waitForJoins resolves when further partitions have had time to join */
+  constructor(
+    private readonly eventStore: Pick<EventStore, 'catchUp'>,
+    private readonly waitForJoins = () => pauseFor(JOIN_INTERVAL_MS),
+  ) {}
 
   /** Iterates like {@link EventStore.catchUp}. Until the end of the log, the slowest partition delays the others. */
   async *catchUp(options: CatchUpOptions): AsyncGenerator<EventBatch> {
@@ -42,7 +46,7 @@ export class SharedCatchUp {
     if (known !== undefined) return known;
     const read = new SharedRead();
     this.forming.set(key, read);
-    void pauseFor(JOIN_INTERVAL_MS).then(() => {
+    void read.waitForReaders(this.waitForJoins).then(() => {
       this.forming.delete(key);
       return read.run(this.eventStore, after);
     });
@@ -56,6 +60,14 @@ class SharedRead {
 
   add(reader: SharedReader): void {
     this.readers.push(reader);
+  }
+
+  /** On a busy machine, partitions can begin seconds after each other. Each of them joins once. */
+  async waitForReaders(waitForJoins: () => Promise<void>): Promise<void> {
+    for (let joined = -1; joined < this.readers.length;) {
+      joined = this.readers.length;
+      await waitForJoins();
+    }
   }
 
   /** Reads until the end of the log, or until all readers have left. Never rejects. */
