@@ -195,7 +195,7 @@ function SessionList() {
                   <Table.Tr>
                     <Table.Th>Device</Table.Th>
                     <Table.Th>IP address</Table.Th>
-                    <Table.Th>Last used</Table.Th>
+                    <Table.Th>Last active</Table.Th>
                     <Table.Th>Sign-in time</Table.Th>
                     <Table.Th>
                       <VisuallyHidden>Actions</VisuallyHidden>

@@ -81,7 +81,12 @@ function PdfPages({ pdf, name }: { readonly pdf: PDFDocumentProxy; readonly name
       {failed === number && (
         <Alert color="yellow">This page cannot be displayed. Download the document to open it.</Alert>
       )}
-      <div className={classes['pages']} tabIndex={0} role="region" aria-label={`Page ${number} of ${name}`}>
+      <div
+        className={classes['pages']}
+        tabIndex={0}
+        role="region"
+        aria-label={`Page ${number} of the document ${name}`}
+      >
         <canvas ref={canvas} className={classes['page']} data-zoom={zoom} aria-hidden />
         <VisuallyHidden>{words.data ?? ''}</VisuallyHidden>
       </div>
