@@ -185,7 +185,9 @@ export function operations(seconds: number): Readonly<Record<string, (ports: Por
     },
     'lease: acquire and release': ({ leases }) => {
       const name = prefix();
-      return repeat(seconds, 1, 1, async () => (await leases.acquire(name, new AbortController().signal)).release());
+      return repeat(seconds, 1, 1, async () =>
+        (await leases.acquireLease(name, new AbortController().signal)).release(),
+      );
     },
     'quota: take, 16 concurrently': ({ quota }) => {
       const key = prefix();

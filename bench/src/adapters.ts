@@ -42,7 +42,7 @@ async function openEmbedded(folder: string): Promise<{ ports: Ports; close: () =
   const objects = await FileObjectStore.openFileObjectStore(join(folder, 'objects'));
   return {
     ports: { eventStore, documentStore, broker, leases, quota, objects, ...localCalls },
-    close: () => engine.close(),
+    close: () => engine.closeEngine(),
   };
 }
 
@@ -65,8 +65,8 @@ async function openDistributed(folder: string): Promise<{ ports: Ports; close: (
   const address = `127.0.0.1:${await findFreePort()}`;
   const token = randomUUID();
   const server = new GrpcServiceServer({ proto: CALL_OPERATIONS, address, token, logger, metrics });
-  server.serve(localCalls);
-  await server.listen();
+  server.serveOperations(localCalls);
+  await server.listenOnAddress();
   const channel = new GrpcServiceChannel({ services: { bench: `dns:///${address}` }, token, logger, metrics });
   const objects = new GridfsObjectStore(connection);
   return {
@@ -80,8 +80,8 @@ async function openDistributed(folder: string): Promise<{ ports: Ports; close: (
       ...channel.createOperations<Calls>(CALL_OPERATIONS, 5_000),
     },
     async close() {
-      await channel.close();
-      await Promise.all([server.close(), broker.close(), eventStore.close(), leases.close(), quota.close()]);
+      await channel.closeChannel();
+      await Promise.all([server.closeServer(), broker.close(), eventStore.close(), leases.close(), quota.close()]);
       await connection.closeConnection();
       await Promise.all(
         [engines.eventStoreDb, engines.kafka, engines.mongo].map(async (engine) => engine?.stopProcess()),

@@ -22,7 +22,7 @@ const VALUE = JSON.stringify({ filler: 'x'.repeat(2_000) });
 /** Measures publishing to one topic with one or several producers, with and without a delay of the broker. */
 export async function benchBroker(seconds: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-broker-'));
-  const proxy = await DelayingProxy.start();
+  const proxy = await DelayingProxy.startProxy();
   await mkdir(join(folder, 'kafka'), { recursive: true });
   await writeFile(
     join(folder, 'kafka', 'extra.properties'),
@@ -44,7 +44,7 @@ export async function benchBroker(seconds: number): Promise<void> {
     for (const [index, measured] of cases.entries()) printMedian(measured, results[index] ?? []);
   } finally {
     await kafka?.stopProcess();
-    await proxy.close();
+    await proxy.closeProxy();
     await rm(folder, { recursive: true, force: true });
   }
 }

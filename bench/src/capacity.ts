@@ -9,7 +9,7 @@ import { ENV, createEndpoint } from './distributed.ts';
 import { computeMedian, computeQuantile, drive, driveEvenly, type Figures, type LoadRequest } from './load.ts';
 import { cpuSeconds, machineCpuSeconds } from './machine.ts';
 import { runRemoteCli, startReceiver, type Server } from './server.ts';
-import { receiverStats, type ReceiverStats } from './webhooks-stage.ts';
+import { receiverStats, type ReceiverStats } from './webhooks-bench-harness.ts';
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const REPLICAS = [1, 2, 4] as const;
@@ -43,7 +43,7 @@ interface DelayedEngines {
 }
 
 /** Conditions under which a number of replicas is measured. */
-interface CapacityStage {
+interface CapacityBenchHarness {
   readonly system: DistributedSystem;
   readonly engines: DelayedEngines;
   readonly receiver: Server;
@@ -83,7 +83,7 @@ export async function benchCapacity(seconds: number): Promise<void> {
   } finally {
     const { eventStoreDb, kafka, mongo } = engines.running;
     await Promise.all([eventStoreDb?.stopProcess(), kafka?.stopProcess(), mongo?.stopProcess()]);
-    await Promise.all(Object.values(engines.proxies).map((proxy) => proxy.close()));
+    await Promise.all(Object.values(engines.proxies).map((proxy) => proxy.closeProxy()));
     await receiver.stop();
     await rm(folder, { recursive: true, force: true });
   }
@@ -93,22 +93,22 @@ export async function benchCapacity(seconds: number): Promise<void> {
 type CapacityRates = Readonly<Record<string, number>>;
 
 /** Measures each load with one number of replicas. */
-async function measureLoads(stage: CapacityStage, delays: readonly number[]): Promise<CapacityRates> {
-  const { engines, replicas, seconds } = stage;
-  if (replicas === 1) await measureRoundTrips(stage);
+async function measureLoads(harness: CapacityBenchHarness, delays: readonly number[]): Promise<CapacityRates> {
+  const { engines, replicas, seconds } = harness;
+  if (replicas === 1) await measureRoundTrips(harness);
   const rates: Record<string, number> = {};
   const { delayMs: waitingMs, connectionsPerReplica, duration } = WAITING_LOAD;
   const waiting = `${connectionsPerReplica} requests in progress for each replica, ${waitingMs} ms`;
   printCase(replicas, waiting);
   setDelay(engines, waitingMs);
-  rates[waiting] = await measureRate(stage, { connections: connectionsPerReplica, seconds: duration * seconds });
+  rates[waiting] = await measureRate(harness, { connections: connectionsPerReplica, seconds: duration * seconds });
   for (const delayMs of delays) {
     const saturated = `saturated, ${delayMs} ms`;
     printCase(replicas, saturated);
     setDelay(engines, delayMs);
-    const rate = await measureRate(stage, { connections: CONNECTIONS / replicas, seconds });
+    const rate = await measureRate(harness, { connections: CONNECTIONS / replicas, seconds });
     rates[saturated] = rate;
-    await measureLatencies(stage, rate);
+    await measureLatencies(harness, rate);
   }
   return rates;
 }
@@ -121,15 +121,15 @@ function setDelay({ proxies }: DelayedEngines, roundTripMs: number): void {
 }
 
 async function startDelayedEngines(folder: string): Promise<DelayedEngines> {
-  const broker = await DelayingProxy.start();
+  const broker = await DelayingProxy.startProxy();
   await mkdir(join(folder, 'kafka'), { recursive: true });
   // Clients of Kafka connect to the address that the broker advertises.
   const advertised = `advertised.listeners=PLAINTEXT://127.0.0.1:${broker.port}\n`;
   await writeFile(join(folder, 'kafka', 'extra.properties'), advertised);
   const running = await startEngines({ folder, enginesDir: process.env['ENGINES_DIR'] ?? '../shared/engines' });
   broker.serverPort = readPort(running.kafkaBrokers);
-  const eventStore = await DelayingProxy.start(readPort(running.eventStoreDbUrl));
-  const documentStore = await DelayingProxy.start(readPort(running.mongoUrl));
+  const eventStore = await DelayingProxy.startProxy(readPort(running.eventStoreDbUrl));
+  const documentStore = await DelayingProxy.startProxy(readPort(running.mongoUrl));
   return {
     running,
     proxies: { 'event store': eventStore, kafka: broker, mongo: documentStore },
@@ -162,7 +162,7 @@ async function createWorkspaces({ administration, urls }: DistributedSystem, rec
  * Delays one engine after the other, and prints how many of its round trips a write and a delivery wait for. The delay
  * is much longer than the delays that other work on the machine causes, so that these hardly change the result.
  */
-async function measureRoundTrips({ system, engines, receiver, keys }: CapacityStage): Promise<void> {
+async function measureRoundTrips({ system, engines, receiver, keys }: CapacityBenchHarness): Promise<void> {
   const next = createRequests(keys);
   const servers = system.urls.map((url) => ({ url }));
   const measure = async () => {
@@ -191,19 +191,19 @@ interface ClosedLoad {
 }
 
 /** Returns the rate of created and delivered shipments, after a short load of the same kind. */
-async function measureRate(stage: CapacityStage, load: ClosedLoad): Promise<number> {
-  await createAndDeliver(stage, { ...load, seconds: WARM_UP_SECONDS });
-  const before = readCpu(stage);
-  const { rate, writeRate, p50, requests, failures } = await createAndDeliver(stage, load);
+async function measureRate(harness: CapacityBenchHarness, load: ClosedLoad): Promise<number> {
+  await createAndDeliver(harness, { ...load, seconds: WARM_UP_SECONDS });
+  const before = readCpu(harness);
+  const { rate, writeRate, p50, requests, failures } = await createAndDeliver(harness, load);
   print(
     `  ${rate.toFixed(1)}/s created and delivered, ${writeRate.toFixed(1)} writes/s, ` +
       `write p50 ${p50.toFixed(0)} ms, ${failures} failures`,
   );
-  printCpu(before, readCpu(stage), requests);
+  printCpu(before, readCpu(harness), requests);
   return rate;
 }
 
-async function createAndDeliver({ system, receiver, keys }: CapacityStage, load: ClosedLoad) {
+async function createAndDeliver({ system, receiver, keys }: CapacityBenchHarness, load: ClosedLoad) {
   const next = createRequests(keys);
   await fetch(`${receiver.url}/reset?new`);
   const began = Date.now();
@@ -218,13 +218,13 @@ async function createAndDeliver({ system, receiver, keys }: CapacityStage, load:
 }
 
 /** Measures latencies at parts of a rate. */
-async function measureLatencies(stage: CapacityStage, rate: number): Promise<void> {
-  const { system, receiver, keys, seconds } = stage;
+async function measureLatencies(harness: CapacityBenchHarness, rate: number): Promise<void> {
+  const { system, receiver, keys, seconds } = harness;
   const servers = system.urls.map((url) => ({ url }));
   for (const part of LOADS) {
     await pause(1_000);
     await fetch(`${receiver.url}/reset?new`);
-    const before = readCpu(stage);
+    const before = readCpu(harness);
     const target = Math.max(1, part * rate);
     const paced = await driveEvenly(servers, { rate: target, seconds }, createRequests(keys));
     const sorted = paced.map(({ ms }) => ms).sort((a, b) => a - b);
@@ -234,7 +234,7 @@ async function measureLatencies(stage: CapacityStage, rate: number): Promise<voi
       `  at ${target.toFixed(1).padStart(6)}/s  write p50 ${median.toFixed(1)} ms  p99 ${high.toFixed(1)} ms  ` +
         `created to delivered p50 ${p50} ms  p99 ${p99} ms`,
     );
-    printCpu(before, readCpu(stage), paced.length);
+    printCpu(before, readCpu(harness), paced.length);
   }
 }
 
@@ -265,7 +265,7 @@ interface CpuReading {
   readonly machine: number;
 }
 
-function readCpu({ system, engines, receiver }: CapacityStage): CpuReading {
+function readCpu({ system, engines, receiver }: CapacityBenchHarness): CpuReading {
   const { eventStoreDb, kafka, mongo } = engines.running;
   const processes: Readonly<Record<string, readonly (number | undefined)[]>> = {
     ...Object.fromEntries(SERVICE_NAMES.map((name) => [name, system.services[name].map((one) => one.process.pid)])),

@@ -7,7 +7,7 @@ import { shipment } from './api.ts';
 import { drive, driveEvenly, measureMaxLag, formatRow } from './load.ts';
 import { cpuSeconds } from './machine.ts';
 import { runCli, runRemoteCli, startReceiver, startStandalone, type Server } from './server.ts';
-import { receiverStats, type ReceiverStats } from './webhooks-stage.ts';
+import { receiverStats, type ReceiverStats } from './webhooks-bench-harness.ts';
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const { SERVICE_NODE_OPTIONS } = process.env;
@@ -41,7 +41,7 @@ export async function benchDistributed(seconds: number): Promise<void> {
   try {
     const standalone = await startStandalone(join(folder, 'standalone'), ENV);
     const key = ['keys', 'create', '--name', 'bench', '--environment', 'test', '--role', 'developer'];
-    await measure(seconds, {
+    await measureTakeoverAge(seconds, {
       name: 'standalone',
       server: standalone,
       projecting: [standalone],
@@ -80,7 +80,7 @@ async function services(folder: string, seconds: number, newKey: readonly string
     }
     const url = system.urls[0] ?? '';
     const key = await runRemoteCli(administration, newKey);
-    await measure(seconds, {
+    await measureTakeoverAge(seconds, {
       name: 'services',
       server: { url, managementUrl: administration.url, pid: processes['gateway']?.[0] ?? 0, startMs: 0, stop },
       projecting: all.projections,
@@ -138,14 +138,14 @@ export async function benchReplicas(seconds: number): Promise<void> {
   }
 }
 
-interface ReplicaStage {
+interface ReplicaBenchHarness {
   readonly server: Server;
   readonly receiver: Server;
   readonly key: string;
   readonly seconds: number;
 }
 
-async function measureReplicas(name: string, { server, receiver, key, seconds }: ReplicaStage): Promise<void> {
+async function measureReplicas(name: string, { server, receiver, key, seconds }: ReplicaBenchHarness): Promise<void> {
   await fetch(`${receiver.url}/reset?new`);
   const written = await driveEvenly(server, { rate: REPLICA_RATE, seconds, key }, shipment);
   const { p50, p90, p99 } = await waitForDeliveries(receiver, written.length * REPLICA_ENDPOINTS);
@@ -242,7 +242,10 @@ async function waitForDeliveries(receiver: Server, count: number): Promise<Recei
   throw new Error('some events were not delivered within two minutes');
 }
 
-async function measure(seconds: number, { name, server, projecting, processes, key }: Subject): Promise<void> {
+async function measureTakeoverAge(
+  seconds: number,
+  { name, server, projecting, processes, key }: Subject,
+): Promise<void> {
   print(`-- ${name}`);
   await drive(server, { connections: 32, seconds: 3, key }, shipment);
   const posting = drive(server, { connections: 32, seconds, key }, shipment);

@@ -114,12 +114,17 @@ async function runTurn(
   const { place } = subject;
   const each = <T>(work: (n: number) => Promise<T>) => Promise.all(Array.from({ length: atOnce }, (_, n) => work(n)));
   const mib = atOnce * file.mib;
-  const names = await measure(subject, mib, up, () => each(() => place.upload(file)));
-  await measure(subject, mib, down, () => each((n) => place.download(names[n] ?? '')));
+  const names = await measureTakeoverAge(subject, mib, up, () => each(() => place.upload(file)));
+  await measureTakeoverAge(subject, mib, down, () => each((n) => place.download(names[n] ?? '')));
   for (const name of names) await place.remove(name);
 }
 
-async function measure<T>({ pid, others }: Subject, mib: number, totals: Totals, work: () => Promise<T>): Promise<T> {
+async function measureTakeoverAge<T>(
+  { pid, others }: Subject,
+  mib: number,
+  totals: Totals,
+  work: () => Promise<T>,
+): Promise<T> {
   const cpu = () => [pid, ...others].reduce((sum, one) => sum + cpuSeconds(one), 0);
   const look = () => (totals.mostMiB = Math.max(totals.mostMiB, residentMiB(pid)));
   const looking = setInterval(look, 20);

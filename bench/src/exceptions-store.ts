@@ -53,6 +53,6 @@ export async function buildWaiting(dataDir: string, waiting: WaitingShipments): 
     await Promise.all(Array.from({ length: CONCURRENCY }, writer));
     return (performance.now() - began) / 1_000;
   } finally {
-    await engine.close();
+    await engine.closeEngine();
   }
 }

@@ -17,7 +17,7 @@ const DELIVERY_COUNT = 500;
 const ENV = { WEBHOOKS_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOKS_ALLOW_HTTP: 'true' };
 
 /** A data folder with a workspace, and the actions on it. */
-interface Stage {
+interface Harness {
   readonly dataDir: string;
   readonly workspaceId: string;
   /** Key of an admin, for live shipments. */
@@ -26,27 +26,27 @@ interface Stage {
 
 const PARTS = {
   /** Measures writes with and without deadlines. */
-  cost: () => withStage(measureWrites),
+  cost: () => withBenchHarness(measureWrites),
   /** Measures the clock while many shipments wait, and the time from a deadline to the delivery of its event. */
   rest: (count: number) =>
-    withStage(async (stage) => {
-      await buildStore(stage, count);
-      const server = await startStandalone(stage.dataDir, ENV);
+    withBenchHarness(async (harness) => {
+      await buildStore(harness, count);
+      const server = await startStandalone(harness.dataDir, ENV);
       await measureIdle(server);
-      await measureDelivery(server, stage);
+      await measureDelivery(server, harness);
       await server.stop();
     }),
   /** Measures many shipments that are due at once beside those that wait, and then checks all with changed settings. */
   due: (count: number) =>
-    withStage(async (stage) => {
-      await buildStore(stage, count);
+    withBenchHarness(async (harness) => {
+      await buildStore(harness, count);
       const many = Math.min(count, DUE_COUNT);
       const due = Date.now() - 3_600_000;
-      const { dataDir, workspaceId: workspace_id } = stage;
+      const { dataDir, workspaceId: workspace_id } = harness;
       await buildWaiting(dataDir, { count: many, workspace_id, prefix: 'due', dueAt: () => due });
       const server = await startStandalone(dataDir, ENV);
-      await waitUntilDrained(server, stage, many);
-      await measureRecheck(server, stage);
+      await waitUntilDrained(server, harness, many);
+      await measureRecheck(server, harness);
       await server.stop();
     }),
 } as const;
@@ -62,7 +62,7 @@ export async function benchExceptions(count: number, part?: string): Promise<voi
 }
 
 /** Shipments of another workspace that become due at intervals of a second, a month from now. */
-async function buildStore({ dataDir }: Stage, count: number): Promise<void> {
+async function buildStore({ dataDir }: Harness, count: number): Promise<void> {
   const far = Date.now() + 30 * DAY_MS;
   const dueAt = (n: number) => far + n * 1_000;
   const others = { workspace_id: 'wsp_waiting', prefix: 'waiting' };
@@ -70,7 +70,7 @@ async function buildStore({ dataDir }: Stage, count: number): Promise<void> {
   print(`${count} waiting shipments: built by commands in ${seconds.toFixed(0)} s`);
 }
 
-async function withStage(work: (stage: Stage) => Promise<void>): Promise<void> {
+async function withBenchHarness(work: (harness: Harness) => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-exceptions-'));
   try {
     const key = await newKey(dataDir, 'default');
@@ -107,7 +107,7 @@ async function metric(server: Server, name: string): Promise<number> {
 }
 
 /** Measures writes of a workspace whose shipments have deadlines, beside a workspace without deadlines, in turns. */
-async function measureWrites({ dataDir, key }: Stage): Promise<void> {
+async function measureWrites({ dataDir, key }: Harness): Promise<void> {
   await runCli(dataDir, 'workspaces', 'create', '--name', 'timeless');
   const timeless = await newKey(dataDir, 'timeless');
   const server = await startStandalone(dataDir);
@@ -174,7 +174,7 @@ async function clockMetrics(server: Server): Promise<[number, number]> {
 /**
  * Measures the time from a shipment's deadline to the arrival of the opened exception; deadlines are spread over 20 s.
  */
-async function measureDelivery(server: Server, { key }: Stage): Promise<void> {
+async function measureDelivery(server: Server, { key }: Harness): Promise<void> {
   const receiver = await startReceiver();
   const body = { url: `${receiver.url}/ok/opened`, event_types: ['exception.opened'] };
   const { id } = await call<{ id: string }>(server, key, 'POST /v1/webhook_endpoints', body);
@@ -208,7 +208,7 @@ async function measureDelivery(server: Server, { key }: Stage): Promise<void> {
 }
 
 /** Measures other requests while many shipments are due, and again afterwards. */
-async function waitUntilDrained(server: Server, { key }: Stage, many: number): Promise<void> {
+async function waitUntilDrained(server: Server, { key }: Harness, many: number): Promise<void> {
   const began = performance.now();
   const before = await metric(server, 'clock_checks_total');
   const busy: LoadTurn[] = [];
@@ -245,7 +245,7 @@ async function others(server: Server, key: string): Promise<LoadTurn> {
 }
 
 /** Measures the time from the change of a threshold until every open shipment of the workspace was checked. */
-async function measureRecheck(server: Server, { key }: Stage): Promise<void> {
+async function measureRecheck(server: Server, { key }: Harness): Promise<void> {
   interface Settings {
     readonly recheck: { readonly state: string; readonly checked: number } | null;
   }

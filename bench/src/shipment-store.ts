@@ -44,7 +44,7 @@ export async function buildStore(
     if ((await engine.eventStore.head()) !== undefined) return undefined;
     return await fill(engine.eventStore, total, workspaces);
   } finally {
-    await engine.close();
+    await engine.closeEngine();
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { shipment } from './api.ts';
 import { drive, driveEvenly } from './load.ts';
 import { cpuSeconds } from './machine.ts';
-import { type ReceiverStats, WebhooksStage } from './webhooks-stage.ts';
+import { type ReceiverStats, WebhooksBenchHarness } from './webhooks-bench-harness.ts';
 
 export const PER_SECOND = 100;
 
@@ -24,21 +24,21 @@ export const formatLatency = ({ p50, p99, greatest }: ReceiverStats) =>
  * publisher, and from the response to the write, when the event may not be published yet.
  */
 export async function measurePaced(
-  stage: WebhooksStage,
+  harness: WebhooksBenchHarness,
   name: string,
   seconds: number,
   { rate = PER_SECOND, endpoints = 1 } = {},
 ): Promise<void> {
-  await stage.reset(true);
-  const cpu = cpuSeconds(stage.server.pid);
-  const sent = await driveEvenly(stage.server, { rate, seconds, key: stage.keys[0] ?? '' }, shipment);
-  const { stats } = await stage.waitForDeliveries(sent.length * endpoints);
+  await harness.reset(true);
+  const cpu = cpuSeconds(harness.server.pid);
+  const sent = await driveEvenly(harness.server, { rate, seconds, key: harness.keys[0] ?? '' }, shipment);
+  const { stats } = await harness.waitForDeliveries(sent.length * endpoints);
   say(
     name,
-    `${formatLatency(stats)}${formatCpu(cpuSeconds(stage.server.pid) - cpu, sent.length)}  (${sent.length} events)`,
+    `${formatLatency(stats)}${formatCpu(cpuSeconds(harness.server.pid) - cpu, sent.length)}  (${sent.length} events)`,
   );
   // With several endpoints, the first arrival counts.
-  const arrivals = (await (await fetch(`${stage.receiver.url}/arrivals`)).json()) as Record<string, number>;
+  const arrivals = (await (await fetch(`${harness.receiver.url}/arrivals`)).json()) as Record<string, number>;
   const waits = sent
     .map(({ request: { body = '{}' }, answeredAt }) => {
       const { external_id } = JSON.parse(body) as { external_id: string };
@@ -50,8 +50,8 @@ export async function measurePaced(
 }
 
 /** Runs the server for a while and waits until all is delivered. */
-export async function warmUp(stage: WebhooksStage): Promise<void> {
-  await drive(stage.server, { connections: 16, seconds: 3, key: stage.keys[0] ?? '' }, shipment);
+export async function warmUp(harness: WebhooksBenchHarness): Promise<void> {
+  await drive(harness.server, { connections: 16, seconds: 3, key: harness.keys[0] ?? '' }, shipment);
   await pause(1_000);
 }
 
@@ -65,20 +65,20 @@ const PENDING = 2_000;
  * can get.
  */
 export async function neighboursPart({ seconds = 30 }: PartOptions): Promise<void> {
-  await WebhooksStage.withWorkspaces(2, async (stage) => {
-    const [, neighbour = ''] = stage.keys;
-    await stage.createEndpoint('/ok/1');
-    await warmUp(stage);
-    await measurePaced(stage, 'created to delivered, alone', seconds);
+  await WebhooksBenchHarness.withWorkspaces(2, async (harness) => {
+    const [, neighbour = ''] = harness.keys;
+    await harness.createEndpoint('/ok/1');
+    await warmUp(harness);
+    await measurePaced(harness, 'created to delivered, alone', seconds);
     for (let n = 0; n < SLOW_ENDPOINT_COUNT; n += 1)
-      await stage.createEndpoint(`/slow/${n}`, neighbour, { max_concurrency: 100 });
-    await drive(stage.server, { connections: 16, seconds: 0, amount: PENDING, key: neighbour }, shipment);
+      await harness.createEndpoint(`/slow/${n}`, neighbour, { max_concurrency: 100 });
+    await drive(harness.server, { connections: 16, seconds: 0, amount: PENDING, key: neighbour }, shipment);
     await pause(GROWN_MS);
-    const underWay = await stage.metric('webhook_attempts_in_flight');
-    await measurePaced(stage, `beside ${SLOW_ENDPOINT_COUNT} that respond after 9 s`, seconds);
+    const underWay = await harness.metric('webhook_attempts_in_flight');
+    await measurePaced(harness, `beside ${SLOW_ENDPOINT_COUNT} that respond after 9 s`, seconds);
     say(
       '  attempts in progress of those',
-      `${underWay} before, ${await stage.metric('webhook_attempts_in_flight')} after`,
+      `${underWay} before, ${await harness.metric('webhook_attempts_in_flight')} after`,
     );
   });
 }
@@ -87,8 +87,8 @@ const POSTS_PER_SECOND = 50;
 
 /** Measures the API beside an endpoint whose responses never end, beside one that fails, and beside none. */
 export async function hostilePart({ seconds = 20 }: PartOptions): Promise<void> {
-  await WebhooksStage.withWorkspaces(1, async (stage) => {
-    const { server, keys } = stage;
+  await WebhooksBenchHarness.withWorkspaces(1, async (harness) => {
+    const { server, keys } = harness;
     const measure = async (name: string) => {
       const cpu = cpuSeconds(server.pid);
       const sent = await driveEvenly(server, { rate: POSTS_PER_SECOND, seconds, key: keys[0] ?? '' }, shipment);
@@ -97,26 +97,26 @@ export async function hostilePart({ seconds = 20 }: PartOptions): Promise<void> 
       const used = formatCpu(cpuSeconds(server.pid) - cpu, sent.length);
       say(`POST, ${POSTS_PER_SECOND}/s, beside ${name}`, `p50 ${at(0.5)}  p99 ${at(0.99)}  max ${at(0.9999)}  ${used}`);
     };
-    await warmUp(stage);
+    await warmUp(harness);
     await measure('none');
     const kinds = ['information103', 'chunkExtension', 'headers', 'chunks'].map((name) => `endless/${name}`);
     for (const path of ['fail/1', ...kinds]) {
-      const id = await stage.createEndpoint(`/${path}`);
+      const id = await harness.createEndpoint(`/${path}`);
       await measure(path);
-      await stage.disable(id);
+      await harness.disable(id);
     }
   });
 }
 
 const FAILING = 20;
 
-type MakeEndpoints = (stage: WebhooksStage, count: number) => Promise<readonly string[]>;
+type MakeEndpoints = (harness: WebhooksBenchHarness, count: number) => Promise<readonly string[]>;
 
 const at =
   (kind: string): MakeEndpoints =>
-  async (stage, count) => {
+  async (harness, count) => {
     const made: string[] = [];
-    for (let n = 0; n < count; n += 1) made.push(await stage.createEndpoint(`/${kind}/${n}`));
+    for (let n = 0; n < count; n += 1) made.push(await harness.createEndpoint(`/${kind}/${n}`));
     return made;
   };
 
@@ -124,7 +124,7 @@ const KINDS: Readonly<Record<string, MakeEndpoints>> = {
   'respond 500 immediately': at('fail'),
   'respond after 9 s': at('slow'),
   'accept and reset': at('reset'),
-  'refuse the connection': (stage, count) => stage.createRefusing(count),
+  'refuse the connection': (harness, count) => harness.createRefusing(count),
   'flap every second': at('flap'),
 };
 
@@ -136,14 +136,14 @@ const KINDS: Readonly<Record<string, MakeEndpoints>> = {
  */
 export async function failingPart({ seconds = 30 }: PartOptions): Promise<void> {
   for (const [name, make] of Object.entries({ 'respond successfully': at('also'), ...KINDS })) {
-    await WebhooksStage.withWorkspaces(1, async (stage) => {
-      await stage.createEndpoint('/ok/1');
-      await warmUp(stage);
-      await measurePaced(stage, 'alone', seconds);
-      const made = await make(stage, FAILING);
-      await measurePaced(stage, `beside ${FAILING} that ${name}`, seconds);
-      for (const id of made) await stage.disable(id);
-      await measurePaced(stage, 'without others again', seconds);
+    await WebhooksBenchHarness.withWorkspaces(1, async (harness) => {
+      await harness.createEndpoint('/ok/1');
+      await warmUp(harness);
+      await measurePaced(harness, 'alone', seconds);
+      const made = await make(harness, FAILING);
+      await measurePaced(harness, `beside ${FAILING} that ${name}`, seconds);
+      for (const id of made) await harness.disable(id);
+      await measurePaced(harness, 'without others again', seconds);
     });
   }
 }
@@ -154,15 +154,19 @@ const EVENTS = 6_000;
 /** Measures how much a failing endpoint slows a healthy one at full rate, in turns on one server for each kind. */
 export async function fullRatePart(): Promise<void> {
   for (const [name, make] of Object.entries({ 'responds successfully': at('also'), ...KINDS })) {
-    await WebhooksStage.withWorkspaces(1, async (stage) => {
-      await stage.createEndpoint('/ok/1');
-      await drive(stage.server, { connections: 32, seconds: 0, amount: EVENTS, key: stage.keys[0] ?? '' }, shipment);
-      await stage.waitForDeliveries(EVENTS);
+    await WebhooksBenchHarness.withWorkspaces(1, async (harness) => {
+      await harness.createEndpoint('/ok/1');
+      await drive(
+        harness.server,
+        { connections: 32, seconds: 0, amount: EVENTS, key: harness.keys[0] ?? '' },
+        shipment,
+      );
+      await harness.waitForDeliveries(EVENTS);
       for (let turn = 0; turn < TURNS; turn += 1) {
-        await fullRate(stage, 'full rate, without others');
-        const made = await make(stage, 1);
-        await fullRate(stage, `full rate beside one that ${toSingular(name)}`);
-        for (const id of made) await stage.disable(id);
+        await fullRate(harness, 'full rate, without others');
+        const made = await make(harness, 1);
+        await fullRate(harness, `full rate beside one that ${toSingular(name)}`);
+        for (const id of made) await harness.disable(id);
       }
     });
   }
@@ -171,15 +175,15 @@ export async function fullRatePart(): Promise<void> {
 const toSingular = (name: string) =>
   name.replace(/^(answer|accept|refuse|flap)\b/, '$1s').replace('and reset', 'and resets');
 
-async function fullRate(stage: WebhooksStage, name: string): Promise<void> {
-  await stage.reset();
-  const [started, cpu] = [Date.now(), cpuSeconds(stage.server.pid)];
-  const load = { connections: 32, seconds: 0, amount: EVENTS, key: stage.keys[0] ?? '' };
-  const posted = drive(stage.server, load, shipment);
-  const { stats } = await stage.waitForDeliveries(EVENTS);
+async function fullRate(harness: WebhooksBenchHarness, name: string): Promise<void> {
+  await harness.reset();
+  const [started, cpu] = [Date.now(), cpuSeconds(harness.server.pid)];
+  const load = { connections: 32, seconds: 0, amount: EVENTS, key: harness.keys[0] ?? '' };
+  const posted = drive(harness.server, load, shipment);
+  const { stats } = await harness.waitForDeliveries(EVENTS);
   await posted;
   const rate = EVENTS / ((stats.last - started) / 1_000);
-  say(name, `${rate.toFixed(0)}/s  ${formatCpu(cpuSeconds(stage.server.pid) - cpu, EVENTS)}, writes included`);
+  say(name, `${rate.toFixed(0)}/s  ${formatCpu(cpuSeconds(harness.server.pid) - cpu, EVENTS)}, writes included`);
 }
 
 /** Number of live events per turn. */
@@ -198,23 +202,23 @@ interface Replay {
  * events.
  */
 export async function replayPart({ seconds: missed = 100_000 }: PartOptions): Promise<void> {
-  await WebhooksStage.withWorkspaces(1, async (stage) => {
-    const key = stage.keys[0] ?? '';
-    await drive(stage.server, { connections: 32, seconds: 0, amount: missed, key }, shipment);
-    const endpoint = await stage.createEndpoint('/ok/1');
-    await warmUp(stage);
-    await measurePaced(stage, `created to delivered, ${PER_SECOND}/s`, SECONDS);
+  await WebhooksBenchHarness.withWorkspaces(1, async (harness) => {
+    const key = harness.keys[0] ?? '';
+    await drive(harness.server, { connections: 32, seconds: 0, amount: missed, key }, shipment);
+    const endpoint = await harness.createEndpoint('/ok/1');
+    await warmUp(harness);
+    await measurePaced(harness, `created to delivered, ${PER_SECOND}/s`, SECONDS);
     const asked = { statuses: ['missed'] };
-    let replay = await stage.call<Replay>('POST', `/v1/webhook_endpoints/${endpoint}/replay`, asked);
+    let replay = await harness.call<Replay>('POST', `/v1/webhook_endpoints/${endpoint}/replay`, asked);
     while (replay.status === 'running') {
       const [done, began] = [replay.done, Date.now()];
-      await measurePaced(stage, `the same beside a replay of ${missed}`, SECONDS);
-      replay = await stage.call<Replay>('GET', `/v1/webhook_replays/${replay.id}`);
+      await measurePaced(harness, `the same beside a replay of ${missed}`, SECONDS);
+      replay = await harness.call<Replay>('GET', `/v1/webhook_replays/${replay.id}`);
       const rate = ((replay.done - done) * 1_000) / (Date.now() - began);
       const { status, matched, failed } = replay;
       say('  replayed', `${rate.toFixed(0)}/s, ${replay.done} of ${matched} taken, ${failed} failed, ${status}`);
     }
-    await measurePaced(stage, 'the same alone again', SECONDS);
+    await measurePaced(harness, 'the same alone again', SECONDS);
   });
 }
 
@@ -223,22 +227,22 @@ export async function replayPart({ seconds: missed = 100_000 }: PartOptions): Pr
  * number is that of pending deliveries.
  */
 export async function deletePart({ seconds: waiting = 100_000 }: PartOptions): Promise<void> {
-  await WebhooksStage.withWorkspaces(2, async (stage) => {
-    const [, neighbour = ''] = stage.keys;
-    await stage.createEndpoint('/ok/1');
-    const id = await stage.createEndpoint('/ok/before', neighbour);
+  await WebhooksBenchHarness.withWorkspaces(2, async (harness) => {
+    const [, neighbour = ''] = harness.keys;
+    await harness.createEndpoint('/ok/1');
+    const id = await harness.createEndpoint('/ok/before', neighbour);
     // An endpoint with a changed URL continues to record deliveries until it is verified again.
-    await stage.call('PATCH', `/v1/webhook_endpoints/${id}`, { url: `${stage.receiver.url}/ok/after` }, neighbour);
-    await drive(stage.server, { connections: 64, seconds: 0, amount: waiting, key: neighbour }, shipment);
-    await warmUp(stage);
-    await measurePaced(stage, `created to delivered, ${PER_SECOND}/s`, SECONDS);
-    const beside = measurePaced(stage, `the same while ${waiting} are discarded`, SECONDS);
+    await harness.call('PATCH', `/v1/webhook_endpoints/${id}`, { url: `${harness.receiver.url}/ok/after` }, neighbour);
+    await drive(harness.server, { connections: 64, seconds: 0, amount: waiting, key: neighbour }, shipment);
+    await warmUp(harness);
+    await measurePaced(harness, `created to delivered, ${PER_SECOND}/s`, SECONDS);
+    const beside = measurePaced(harness, `the same while ${waiting} are discarded`, SECONDS);
     await pause(1_000);
     const began = performance.now();
-    await stage.call('DELETE', `/v1/webhook_endpoints/${id}`, undefined, neighbour);
+    await harness.call('DELETE', `/v1/webhook_endpoints/${id}`, undefined, neighbour);
     const took = performance.now() - began;
     await beside;
     say('  DELETE of the endpoint', `${took.toFixed(0)} ms`);
-    await measurePaced(stage, 'the same afterwards', SECONDS);
+    await measurePaced(harness, 'the same afterwards', SECONDS);
   });
 }

@@ -18,7 +18,7 @@ import {
   say,
   warmUp,
 } from './webhooks-parts.ts';
-import { WebhooksStage, receiverStats } from './webhooks-stage.ts';
+import { WebhooksBenchHarness, receiverStats } from './webhooks-bench-harness.ts';
 
 const BASELINE = 20_000;
 const HUNG_ENDPOINT_COUNT = 20;
@@ -49,16 +49,16 @@ async function baseline(): Promise<number> {
 }
 
 async function latencyPart({ seconds = 30 }: WebhooksPartOptions): Promise<void> {
-  await WebhooksStage.withWorkspaces(1, async (stage) => {
-    await stage.createEndpoint('/ok/1');
-    await warmUp(stage);
-    await measurePaced(stage, `created to delivered, ${PER_SECOND}/s, ${seconds} s`, seconds);
+  await WebhooksBenchHarness.withWorkspaces(1, async (harness) => {
+    await harness.createEndpoint('/ok/1');
+    await warmUp(harness);
+    await measurePaced(harness, `created to delivered, ${PER_SECOND}/s, ${seconds} s`, seconds);
   });
-  await WebhooksStage.withWorkspaces(1, async (stage) => {
+  await WebhooksBenchHarness.withWorkspaces(1, async (harness) => {
     const [rate, endpoints] = [30, 10];
-    for (let n = 0; n < endpoints; n += 1) await stage.createEndpoint(`/ok/${n}`);
-    await warmUp(stage);
-    await measurePaced(stage, `the same, ${rate}/s to ${endpoints} endpoints each`, seconds, { rate, endpoints });
+    for (let n = 0; n < endpoints; n += 1) await harness.createEndpoint(`/ok/${n}`);
+    await warmUp(harness);
+    await measurePaced(harness, `the same, ${rate}/s to ${endpoints} endpoints each`, seconds, { rate, endpoints });
   });
 }
 
@@ -68,19 +68,19 @@ async function latencyPart({ seconds = 30 }: WebhooksPartOptions): Promise<void>
  * effect of the server's age and its stored data.
  */
 async function hungPart({ seconds = 150 }: WebhooksPartOptions): Promise<void> {
-  await WebhooksStage.withWorkspaces(1, async (stage) => {
-    await stage.createEndpoint('/ok/1');
-    await warmUp(stage);
-    await measurePaced(stage, `created to delivered, ${PER_SECOND}/s, 30 s`, 30);
+  await WebhooksBenchHarness.withWorkspaces(1, async (harness) => {
+    await harness.createEndpoint('/ok/1');
+    await warmUp(harness);
+    await measurePaced(harness, `created to delivered, ${PER_SECOND}/s, 30 s`, 30);
     const others: string[] = [];
-    for (let n = 0; n < HUNG_ENDPOINT_COUNT; n += 1) others.push(await stage.createEndpoint(`/also/${n}`));
-    await measurePaced(stage, `the same beside ${HUNG_ENDPOINT_COUNT} healthy endpoints, 30 s`, 30);
-    for (const id of others) await stage.disable(id);
+    for (let n = 0; n < HUNG_ENDPOINT_COUNT; n += 1) others.push(await harness.createEndpoint(`/also/${n}`));
+    await measurePaced(harness, `the same beside ${HUNG_ENDPOINT_COUNT} healthy endpoints, 30 s`, 30);
+    for (const id of others) await harness.disable(id);
     const hung: string[] = [];
-    for (let n = 0; n < HUNG_ENDPOINT_COUNT; n += 1) hung.push(await stage.createEndpoint(`/hang/${n}`));
-    await measurePaced(stage, `the same beside ${HUNG_ENDPOINT_COUNT} hung endpoints, ${seconds} s`, seconds);
-    for (const id of hung) await stage.disable(id);
-    await measurePaced(stage, 'the same without others again, 30 s', 30);
+    for (let n = 0; n < HUNG_ENDPOINT_COUNT; n += 1) hung.push(await harness.createEndpoint(`/hang/${n}`));
+    await measurePaced(harness, `the same beside ${HUNG_ENDPOINT_COUNT} hung endpoints, ${seconds} s`, seconds);
+    for (const id of hung) await harness.disable(id);
+    await measurePaced(harness, 'the same without others again, 30 s', 30);
   });
 }
 
@@ -89,20 +89,20 @@ async function hungPart({ seconds = 150 }: WebhooksPartOptions): Promise<void> {
  * delivery. The first run uses a fresh server; the sustained rate is that of a server after some load.
  */
 async function measureSustained(endpoints: number, shipments: number, bare: number): Promise<void> {
-  await WebhooksStage.withWorkspaces(Math.ceil(endpoints / MAX_ENDPOINTS), async (stage) => {
-    const { keys, server } = stage;
+  await WebhooksBenchHarness.withWorkspaces(Math.ceil(endpoints / MAX_ENDPOINTS), async (harness) => {
+    const { keys, server } = harness;
     const perKey = endpoints / keys.length;
     for (const [index, key] of keys.entries()) {
-      for (let n = 0; n < perKey; n += 1) await stage.createEndpoint(`/ok/${index}-${n}`, key);
+      for (let n = 0; n < perKey; n += 1) await harness.createEndpoint(`/ok/${index}-${n}`, key);
     }
     const amount = shipments / keys.length;
     for (const name of [`POST to receiver, ${endpoints} endpoint(s), fresh`, '  once more']) {
-      await stage.reset();
+      await harness.reset();
       const [started, cpu] = [Date.now(), cpuSeconds(server.pid)];
       const posted = Promise.all(
         keys.map((key) => drive(server, { connections: 32 / keys.length, seconds: 0, amount, key }, shipment)),
       );
-      const { stats, greatestMiB } = await stage.waitForDeliveries(amount * endpoints);
+      const { stats, greatestMiB } = await harness.waitForDeliveries(amount * endpoints);
       await posted;
       const rate = stats.different / ((stats.last - started) / 1_000);
       const used = formatCpu(cpuSeconds(server.pid) - cpu, stats.different);
@@ -126,17 +126,17 @@ async function ratePart({ bare }: WebhooksPartOptions): Promise<void> {
 
 async function drainPart({ bare }: WebhooksPartOptions): Promise<void> {
   const pending = 100_000;
-  await WebhooksStage.withWorkspaces(1, async (stage) => {
-    const { server } = stage;
-    const id = await stage.createEndpoint('/ok/before');
+  await WebhooksBenchHarness.withWorkspaces(1, async (harness) => {
+    const { server } = harness;
+    const id = await harness.createEndpoint('/ok/before');
     // An endpoint whose URL was changed continues to record until it is verified again.
-    await stage.call('PATCH', `/v1/webhook_endpoints/${id}`, { url: `${stage.receiver.url}/ok/after` });
-    await drive(server, { connections: 64, seconds: 0, amount: pending, key: stage.keys[0] ?? '' }, shipment);
-    await stage.reset();
+    await harness.call('PATCH', `/v1/webhook_endpoints/${id}`, { url: `${harness.receiver.url}/ok/after` });
+    await drive(server, { connections: 64, seconds: 0, amount: pending, key: harness.keys[0] ?? '' }, shipment);
+    await harness.reset();
     await pause(2_000);
     const [started, cpu] = [Date.now(), cpuSeconds(server.pid)];
-    await stage.enable(id);
-    const { stats, greatestMiB } = await stage.waitForDeliveries(pending);
+    await harness.enable(id);
+    const { stats, greatestMiB } = await harness.waitForDeliveries(pending);
     const rate = stats.different / ((stats.last - started) / 1_000);
     const used = formatCpu(cpuSeconds(server.pid) - cpu, pending);
     const ratio = (rate / bare).toFixed(2);
@@ -149,20 +149,20 @@ async function drainPart({ bare }: WebhooksPartOptions): Promise<void> {
 
 async function killPart(): Promise<void> {
   const cycles = 20;
-  await WebhooksStage.withWorkspaces(1, async (stage) => {
-    await stage.createEndpoint('/ok/1');
+  await WebhooksBenchHarness.withWorkspaces(1, async (harness) => {
+    await harness.createEndpoint('/ok/1');
     for (let cycle = 0; cycle < cycles; cycle += 1) {
-      const load = { connections: 16, seconds: 2, key: stage.keys[0] ?? '' };
-      const driven = drive(stage.server, load, shipment).catch(() => undefined);
+      const load = { connections: 16, seconds: 2, key: harness.keys[0] ?? '' };
+      const driven = drive(harness.server, load, shipment).catch(() => undefined);
       await pause(500 + cycle * 60);
-      await stage.server.stop('SIGKILL');
+      await harness.server.stop('SIGKILL');
       await driven;
-      await stage.killAndRestart();
+      await harness.killAndRestart();
     }
-    const events = await stage.countPublished();
+    const events = await harness.countPublished();
     // Waiting for a lost delivery would never end.
-    const delivered = await Promise.race([stage.waitForDeliveries(events), pause(60_000, undefined, { ref: false })]);
-    const stats = delivered?.stats ?? (await receiverStats(stage.receiver));
+    const delivered = await Promise.race([harness.waitForDeliveries(events), pause(60_000, undefined, { ref: false })]);
+    const stats = delivered?.stats ?? (await receiverStats(harness.receiver));
     const [lost, repeated] = [events - stats.different, stats.deliveries - stats.different];
     say(`${cycles} kill -9 under load`, `${events} events, ${lost} lost, ${repeated} repeated`);
   });

@@ -54,7 +54,7 @@ export class AdministrationClient {
   }
 
   /** Returns the status of the running service; undefined if none listens. */
-  async findStatus(): Promise<AdministrationStatus | undefined> {
+  async readServiceStatus(): Promise<AdministrationStatus | undefined> {
     if (!(await fileExists(this.config.socketPath))) return undefined;
     await this.requireOwnedFolder();
     try {
@@ -70,7 +70,7 @@ export class AdministrationClient {
   }
 
   /** Reads up to `maxItems` items of a list, page by page. @returns the last page, with the items of all pages */
-  async listItems<P extends Page<unknown>>(
+  async readListItems<P extends Page<unknown>>(
     path: string,
     params: Readonly<Record<string, string>>,
     maxItems: number,
@@ -186,7 +186,7 @@ export async function runWithAdministrationClient<T>(
     await pause(SOCKET_POLL_INTERVAL_MS, undefined, { signal })
   ) {
     const isLast = performance.now() > deadline;
-    const isServing = (await client.findStatus()) !== undefined;
+    const isServing = (await client.readServiceStatus()) !== undefined;
     try {
       if (isServing) return await use(client, true);
       const outcome = await runOnTemporaryService({ config, client, signal, isLast, use });
@@ -273,7 +273,7 @@ class TemporaryService {
   async isServiceResponding(client: AdministrationClient, signal: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     for (; !this.hasEnded; await pause(SERVICE_START_POLL_MS, undefined, { signal })) {
-      if ((await client.findStatus())?.process_id === this.child.pid) return true;
+      if ((await client.readServiceStatus())?.process_id === this.child.pid) return true;
       if (performance.now() > deadline) throw new CliError('the service did not start within 60 s', 'unavailable');
     }
     // A server may also have asked the service to end before it was used.

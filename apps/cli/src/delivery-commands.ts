@@ -146,7 +146,7 @@ export async function printItemsUpToLimit<T>(
   params: Readonly<Record<string, string>>,
   columns: readonly Column<T>[],
 ): Promise<void> {
-  const page = await client.listItems<Page<T> & { readonly workspaces: string[] }>(
+  const page = await client.readListItems<Page<T> & { readonly workspaces: string[] }>(
     path,
     params,
     Number(options['limit']),

@@ -96,7 +96,7 @@ async function printEvents({ client, print, workspace, options }: Invocation): P
   const pages: Page<EventEnvelope>[] = [];
   for (const each of environment === undefined ? ENVIRONMENTS : [environment]) {
     const query = toQuery({ workspace, environment: each, type: eventType, since, until });
-    pages.push(await client.listItems<Page<EventEnvelope>>('/published_events', query, limit));
+    pages.push(await client.readListItems<Page<EventEnvelope>>('/published_events', query, limit));
   }
   const all = pages.flatMap(({ data }) => data).sort(compareByTime);
   print.printList(all.slice(0, limit), EVENT_COLUMNS, describeEmptyList([workspace]));

@@ -1,6 +1,6 @@
 import { loadConfig } from './config.ts';
 import { runCli } from './program.ts';
-import { Reporter } from './terminal.ts';
+import { OutputReporter } from './terminal.ts';
 
 const interruptController = new AbortController();
 for (const interruptSignal of ['SIGINT', 'SIGTERM'] as const)
@@ -18,5 +18,5 @@ try {
     signal: interruptController.signal,
   });
 } catch (commandError) {
-  process.exitCode = new Reporter(err, commandLineArguments).printFailure(commandError);
+  process.exitCode = new OutputReporter(err, commandLineArguments).printFailure(commandError);
 }

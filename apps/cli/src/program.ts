@@ -1,6 +1,13 @@
 import { Command, CommanderError } from 'commander';
 import { type CliConfig, CliError, UsageError } from './config.ts';
-import { askConfirmation, type OutputStreams, Printer, readPassword, Reporter, USAGE_EXIT_CODE } from './terminal.ts';
+import {
+  askConfirmation,
+  type OutputStreams,
+  Printer,
+  readPassword,
+  OutputReporter,
+  USAGE_EXIT_CODE,
+} from './terminal.ts';
 import type { LocalInvocation, LocalRunner, Runner } from './invocation.ts';
 import { addDeadLetterCommands } from './dead-letter-commands.ts';
 import { addDeliveryCommands } from './delivery-commands.ts';
@@ -36,7 +43,7 @@ export async function runCli(
   config: CliConfig,
   { out, err, input, signal }: CliStreams & { readonly signal: AbortSignal },
 ): Promise<number> {
-  const report = new Reporter(err, args);
+  const report = new OutputReporter(err, args);
   const note = (line: string) => report.printNote(line);
   const beginStream = createSingleCommandGuard();
   let passwordRead: Promise<string> | undefined;

@@ -147,7 +147,7 @@ async function askForPasswordTwice({ input, err, signal }: Prompt): Promise<stri
 }
 
 /** Prints messages and errors as lines of text. Under `--json`, prints only errors, in the API's format. */
-export class Reporter {
+export class OutputReporter {
   readonly asJson: boolean;
 
   /** @param args command line before parsing, because parsing errors also need the requested format */

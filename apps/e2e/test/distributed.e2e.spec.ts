@@ -2,7 +2,7 @@ import { scaleTimeout } from '@tracking/testing';
 import { describeInBrowser } from './browser/browser.ts';
 import { shipmentImport } from './browser/shipment-import.ts';
 import { shipmentJourney } from './browser/shipment-journey.ts';
-import { runInBrowser } from './browser/stage.ts';
+import { runInBrowser } from './browser/browser-test-harness.ts';
 import { webhooksJourney } from './browser/webhooks-journey.ts';
 import { testChangingReplicas } from './distributed/changing-replicas.ts';
 import { testEngineFaults } from './distributed/faults.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventEnvelope, Milestone, ReadModelStatus, Shipment, ShipmentException } from '@tracking/contracts';
-import { eventually, scaleTimeout, generatePdf, simulateDelay, createTempFolder } from '@tracking/testing';
+import { eventually, scaleTimeout, generatePdf, waitForSimulatedDelay, createTempFolder } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { EndpointServer } from './receiver.ts';
 import { runCli, runCliJson, startStandalone, type StartedSystem } from './subject.ts';
@@ -75,7 +75,7 @@ function retryUnavailableResponses(api: AxiosInstance): AxiosInstance {
     if (answer.status !== 503) return answer;
     repeats += 1;
     if (repeats > MAX_REPEATED_REQUESTS) throw new Error(`${repeats} answers were 503: ${JSON.stringify(answer.data)}`);
-    await simulateDelay(1_000);
+    await waitForSimulatedDelay(1_000);
     return api.request(answer.config);
   });
   return api;

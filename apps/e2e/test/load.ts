@@ -1,6 +1,6 @@
 import type { Milestone, Shipment } from '@tracking/contracts';
 import type { AxiosInstance } from 'axios';
-import { simulateDelay } from '@tracking/testing';
+import { waitForSimulatedDelay } from '@tracking/testing';
 
 const MILESTONE_CODES = [
   'gated_in',
@@ -71,7 +71,7 @@ export class LoadGenerator {
         if (known) known.bills.push(house_bill);
         else this.shipments.set(external_id, { id, bills: [house_bill], milestones: new Set() });
       }
-      await simulateDelay(this.paceMs);
+      await waitForSimulatedDelay(this.paceMs);
     }
   }
 
@@ -90,7 +90,7 @@ export class LoadGenerator {
         if (answer.status !== 503) this.unexpected.push(`${path}: ${answer.status} ${JSON.stringify(answer.data)}`);
       }
       this.refusals += 1;
-      await simulateDelay(this.paceMs);
+      await waitForSimulatedDelay(this.paceMs);
     }
   }
 }

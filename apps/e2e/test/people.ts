@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Role, User, Workspace } from '@tracking/contracts';
-import { simulateDelay } from '@tracking/testing';
+import { waitForSimulatedDelay } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import { runCli, type SystemUnderTest } from './subject.ts';
 import { createHttpClient } from './tenant.ts';
@@ -67,7 +67,7 @@ export async function signIn(subject: SystemUnderTest, email: string, password: 
   const send = () => createAnonymousClient(subject).post<SessionResponse>('/v1/session', { email, password });
   let answer = await send();
   while (answer.status === 429) {
-    await simulateDelay(1_000 * Number(answer.headers['retry-after']));
+    await waitForSimulatedDelay(1_000 * Number(answer.headers['retry-after']));
     answer = await send();
   }
   const { status, data, headers } = answer;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { EventEnvelope } from '@tracking/contracts';
 import { verifySignature } from '@tracking/receiver';
 import type { AxiosInstance } from 'axios';
-import { simulateDelay } from '@tracking/testing';
+import { waitForSimulatedDelay } from '@tracking/testing';
 
 /** A request that arrived at an endpoint. */
 export interface ReceivedRequest {
@@ -166,7 +166,7 @@ export class EndpointServer {
     hook.came.set(event.id, came);
     hook.headers.set(event.id, request.headers);
     hook.traces.set(event.id, [...(hook.traces.get(event.id) ?? []), String(request.headers['traceparent'])]);
-    if (this.workMs > 0) await simulateDelay(this.workMs);
+    if (this.workMs > 0) await waitForSimulatedDelay(this.workMs);
     const answer = await hook.behave(event, came, arrival);
     const { status, headers } = typeof answer === 'number' ? { status: answer, headers: {} } : answer;
     if (arrival.isOpen && status < 300) hook.succeeded += 1;

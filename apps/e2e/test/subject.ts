@@ -132,9 +132,9 @@ export function createMongoOptions() {
 
 export const ENGINES_DIR = resolve(REPOSITORY_ROOT, process.env['ENGINES_DIR'] ?? '../shared/engines');
 /** Reason why the distributed system cannot start on this machine; undefined if it can. */
-export const NO_ENGINES_REASON = findNoEnginesReason();
+export const NO_ENGINES_REASON = explainMissingEngines();
 
-function findNoEnginesReason(): string | undefined {
+function explainMissingEngines(): string | undefined {
   if (!existsSync(ENGINES_DIR)) return `the folder ${ENGINES_DIR} has no engines; set ENGINES_DIR`;
   return spawnSync('java', ['-version']).error && 'the engines require Java on the PATH';
 }

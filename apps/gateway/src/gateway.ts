@@ -23,7 +23,7 @@ import {
   ReadModels,
 } from '@tracking/read-models';
 import { convertMachineErrorToConfigError, deriveKey, createFirstAdmin, openSealingKey } from '@tracking/runtime';
-import { followReplicas, openMongo, Service } from '@tracking/service';
+import { connectToEachReplica, openMongo, Service } from '@tracking/service';
 import {
   createRemoteEventMaker,
   createEventTimeFinder,
@@ -71,7 +71,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
 
   // Features that run in other services and that the gateway calls.
   const channel = new GrpcServiceChannel({ ...config, origin: getCurrentRequest, logger, metrics });
-  shutdown.addShutdownStep('command channel', () => channel.close());
+  shutdown.addShutdownStep('command channel', () => channel.closeChannel());
   const { shipments, events } = channel.createOperations<ShipmentOperations>(
     SHIPMENTS_PROTO,
     OPERATION_DEADLINE_MS,
@@ -81,7 +81,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     WEBHOOKS_PROTO,
     config.webhookTimeoutMs + OPERATION_DEADLINE_MS,
   );
-  service.watchEngine('shipments', () => events.head());
+  service.addEngineReadinessCheck('shipments', () => events.head());
 
   // The gateway encrypts secrets with the same key as the other services, but decrypts none.
   await openSealingKey(config, (key, lost) =>
@@ -104,8 +104,8 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   const identity = await service.retryUntilAvailable(() => Identity.openIdentity(identityOptions));
   shutdown.addShutdownStep('identity', () => identity.closeIdentity());
   const sweeper = createIdentitySweeper({ identity, leases, clock, logger, metrics });
-  sweeper.startRounds();
-  shutdown.addShutdownStep('identity sweeper', () => sweeper.stopRounds());
+  sweeper.startJobRounds();
+  shutdown.addShutdownStep('identity sweeper', () => sweeper.stopJobRounds());
   const workspaceSettings = await service.retryUntilAvailable(() =>
     SettingsOfWorkspaces.openWorkspaceSettings({ documentStore }),
   );
@@ -124,7 +124,7 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
   shutdown.addShutdownStep('read models', () => readModels.stop());
   shutdown.addShutdownStep(
     'progress of read models',
-    followReplicas<ProjectionOperations>(
+    connectToEachReplica<ProjectionOperations>(
       shares,
       READ_MODEL_LEASES,
       { proto: PROJECTIONS_PROTO, token: config.token, clientTls: config.tls, logger, metrics },
@@ -136,16 +136,16 @@ export async function startGateway(config: GatewayConfig): Promise<void> {
     objects,
     neededObjects: (shipment_id) => shipments.documentObjects({ shipment_id, now: clock().toISOString() }),
   });
-  orphanSweep.job.startRounds();
-  shutdown.addShutdownStep('sweep of orphans', () => orphanSweep.job.stopRounds());
+  orphanSweep.job.startJobRounds();
+  shutdown.addShutdownStep('sweep of orphans', () => orphanSweep.job.stopJobRounds());
   const { documents } = readModels.queries;
   const deletedDocuments = new DeletedDocuments({
     ...storage,
     objects,
     deletedSince: (place, limit) => documents.listDeletedSince(place, limit),
   });
-  void readModels.ready.then(() => deletedDocuments.job.startRounds());
-  shutdown.addShutdownStep('deleted documents', () => deletedDocuments.job.stopRounds());
+  void readModels.ready.then(() => deletedDocuments.job.startJobRounds());
+  shutdown.addShutdownStep('deleted documents', () => deletedDocuments.job.stopJobRounds());
   const storageQuota = await service.retryUntilAvailable(() =>
     StorageQuota.openStorageQuota({
       ...storage,

@@ -1,7 +1,7 @@
 import type { EventStoreDbOptions, GrpcServerTls } from '@tracking/distributed';
 import { ConfigReader, type EnvironmentVariables } from '@tracking/runtime';
 import {
-  findAdvertisedAddress,
+  getAdvertisedAddress,
   readChannelToken,
   readEventStoreDbSettings,
   readMongoSettings,
@@ -31,7 +31,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): Projections
   return {
     ...readServiceSettings(read),
     address,
-    advertisedAddress: read.readSetting('ADVERTISED_ADDRESS', findAdvertisedAddress(address)),
+    advertisedAddress: read.readSetting('ADVERTISED_ADDRESS', getAdvertisedAddress(address)),
     token: readChannelToken(read),
     ...readServerTls(read),
     eventStoreDb: readEventStoreDbSettings(read),

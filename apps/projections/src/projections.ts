@@ -30,9 +30,9 @@ export async function startProjections(config: ProjectionsConfig): Promise<void>
 
   const limits = { connectionAgeMs: CONNECTION_AGE_MS };
   const server = new GrpcServiceServer({ ...config, proto: PROJECTIONS_PROTO, logger, metrics, limits });
-  server.serve<ProjectionOperations>(readModels.operations);
-  await server.listen();
-  shutdown.addShutdownStep('progress', () => server.close());
+  server.serveOperations<ProjectionOperations>(readModels.operations);
+  await server.listenOnAddress();
+  shutdown.addShutdownStep('progress', () => server.closeServer());
   await readModels.ready;
   service.markReady({ address: config.address });
 }

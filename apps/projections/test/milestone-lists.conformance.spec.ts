@@ -1,11 +1,11 @@
 import { type MongoConnection, MongoDocumentStore } from '@tracking/distributed';
-import { createConnectionSubject, describeWithMongo, itWithQueryPlans } from '@tracking/distributed/testing';
+import { createMongoConnectionSubject, describeWithMongo, testWithQueryPlans } from '@tracking/distributed/testing';
 import { defineMilestoneListTests } from '@tracking/read-models/testing';
 import { MongoQueryRecorder } from './mongo-query-recorder.ts';
 
 describeWithMongo('lists of milestones in MongoDB', () => {
   describe('lists of milestones in MongoDB', () => {
-    const subject = createConnectionSubject();
+    const subject = createMongoConnectionSubject();
     let connection: MongoConnection;
     let asked: MongoQueryRecorder;
     beforeAll(async () => {
@@ -17,7 +17,7 @@ describeWithMongo('lists of milestones in MongoDB', () => {
     defineMilestoneListTests(() => new MongoDocumentStore(connection));
 
     // Runs after the suite above, on the queries that it ran.
-    itWithQueryPlans('use the index that they name', async () => {
+    testWithQueryPlans('use the index that they name', async () => {
       expect(asked.count).toBeGreaterThan(10);
       expect(await asked.findMisplannedQueries()).toEqual([]);
     });

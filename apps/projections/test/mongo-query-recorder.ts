@@ -1,7 +1,7 @@
 import type { MongoConnection } from '@tracking/distributed';
 import { listPlanStages } from '@tracking/distributed/testing';
 
-type Database = Parameters<Parameters<MongoConnection['run']>[0]>[0];
+type Database = Parameters<Parameters<MongoConnection['runOnDatabase']>[0]>[0];
 type Documents = ReturnType<Database['collection']>;
 type FindOptions = NonNullable<Parameters<Documents['find']>[1]>;
 
@@ -14,11 +14,11 @@ interface RecordedQuery {
 /** Records one query of each kind that a MongoDB connection runs, and explains their plans. */
 export class MongoQueryRecorder {
   private readonly kinds = new Map<string, RecordedQuery>();
-  private readonly run: MongoConnection['run'];
+  private readonly run: MongoConnection['runOnDatabase'];
 
   constructor(connection: MongoConnection) {
-    this.run = connection.run.bind(connection);
-    connection.run = (operation, deadlineMs) =>
+    this.run = connection.runOnDatabase.bind(connection);
+    connection.runOnDatabase = (operation, deadlineMs) =>
       this.run((database) => operation(this.wrapDatabase(database)), deadlineMs);
   }
 

@@ -22,11 +22,11 @@ describe('a process that follows two processes with projections over gRPC', () =
   async function serveProgress(projecting: ReadModels): Promise<DelayingProxy> {
     const port = await findFreePort();
     const server = new GrpcServiceServer({ ...common, proto: PROJECTIONS_PROTO, address: `127.0.0.1:${port}` });
-    server.serve<ProjectionOperations>(projecting.operations);
-    await server.listen();
-    closing.push(() => server.close());
-    const proxy = await DelayingProxy.start(port);
-    closing.push(() => proxy.close().catch(() => undefined));
+    server.serveOperations<ProjectionOperations>(projecting.operations);
+    await server.listenOnAddress();
+    closing.push(() => server.closeServer());
+    const proxy = await DelayingProxy.startProxy(port);
+    closing.push(() => proxy.closeProxy().catch(() => undefined));
     return proxy;
   }
 
@@ -48,7 +48,7 @@ describe('a process that follows two processes with projections over gRPC', () =
     void querying.followProjections({ progress: observed }, ending.signal);
     closing.push(async () => {
       ending.abort();
-      await channel.close();
+      await channel.closeChannel();
     });
     await first.promise;
   }
@@ -76,7 +76,7 @@ describe('a process that follows two processes with projections over gRPC', () =
     const age = () => querying.progress.findTakeoverAge('shipments');
     expect(await age()).toBeUndefined();
 
-    await link.close();
+    await link.closeProxy();
     await eventually(async () => expect(await age()).toBe(5_000));
     await one.stop();
     await eventually(async () => expect(await age()).toBeUndefined());

@@ -7,7 +7,7 @@ import { Service } from '@tracking/service';
 import { WEBHOOK_TOPICS } from '@tracking/webhooks';
 import { listIndexedCollections } from './collections.ts';
 import type { SetupConfig } from './config.ts';
-import { recordRelease } from './update-order.ts';
+import { recordSoftwareRelease } from './update-order.ts';
 
 /**
  * Creates the topics that the services need, adds missing partitions to them, and builds the indexes of collections that
@@ -36,7 +36,7 @@ export async function createTopicsAndIndexes(config: SetupConfig): Promise<void>
   );
   await identity.closeIdentity();
   const { release } = service;
-  if (release !== undefined) await service.retryUntilAvailable(() => recordRelease(documentStore, release));
+  if (release !== undefined) await service.retryUntilAvailable(() => recordSoftwareRelease(documentStore, release));
   logger.info({}, 'set-up is complete');
   await shutdown.runSteps();
   process.exit(0);

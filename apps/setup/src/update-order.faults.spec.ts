@@ -13,7 +13,7 @@ import {
   noMetrics,
   type TempFolder,
 } from '@tracking/testing';
-import { recordRelease } from './update-order.ts';
+import { recordSoftwareRelease } from './update-order.ts';
 
 const APPS = fileURLToPath(new URL('../..', import.meta.url));
 const WAITS = /"msg":"shipments waits for its turn in the update"/;
@@ -38,7 +38,7 @@ describeWithMongoEngine('the built programs in an update', (enginesDir) => {
     url = engine.databaseUrl(`test-${randomUUID()}`);
     connection = new MongoConnection({ url, metrics: noMetrics });
     const store = new MongoDocumentStore(connection);
-    for (const release of ['first', 'second']) await recordRelease(store, release);
+    for (const release of ['first', 'second']) await recordSoftwareRelease(store, release);
     processes = [];
     exitCodes = new Map();
   });

@@ -30,14 +30,14 @@ const LOG_INTERVAL_MS = 30_000;
 const MAX_WAIT_FOR_ABSENT_SERVICE_MS = 30_000;
 
 /** A release whose set-up is complete. */
-interface ReleaseDocument extends Document {
+interface SoftwareReleaseDocument extends Document {
   /** Increases with each release that is set up for the first time. */
   readonly number: number;
 }
 
 /** Records that the set-up of a release is complete. Can be repeated. @throws Unavailable */
-export async function recordRelease(store: DocumentStore, release: string): Promise<void> {
-  const documents = await store.collection<ReleaseDocument>(RELEASES_COLLECTION);
+export async function recordSoftwareRelease(store: DocumentStore, release: string): Promise<void> {
+  const documents = await store.collection<SoftwareReleaseDocument>(RELEASES_COLLECTION);
   const known = await documents.find({ filter: {}, limit: RELEASES_PER_READ });
   if (known.some(({ id }) => id === release)) return;
   const number = Math.max(0, ...known.map((one) => one.number)) + 1;
@@ -61,7 +61,7 @@ interface Start {
 
 /** Releases whose set-up is complete, and the live members of all services. */
 interface Observation {
-  readonly releases: readonly ReleaseDocument[];
+  readonly releases: readonly SoftwareReleaseDocument[];
   readonly members: readonly LeaseMember[];
 }
 
@@ -70,7 +70,7 @@ interface Observation {
  * before it runs only this release. If processes of a later release run, this release is being returned to, or a process
  * of it restarts while it is being replaced. Then the order is reversed.
  */
-function findReasonToWait({ service, release }: Start, { releases, members }: Observation): Obstacle | undefined {
+function explainWaitBeforeStart({ service, release }: Start, { releases, members }: Observation): Obstacle | undefined {
   const membersOf = (name: UpdatedService) => members.filter((member) => member.name.startsWith(`${name}@`));
   // The order was kept when that process started.
   if (membersOf(service).some((member) => member.release === release)) return undefined;
@@ -99,14 +99,14 @@ export async function waitUntilProcessMayStart(options: TurnOptions): Promise<vo
   const { service, release, store, logger, signal, time = SYSTEM_TIME } = options;
   const observer = new MemberObserver(store, time);
   const observe = async (): Promise<Observation> => {
-    const documents = await store.collection<ReleaseDocument>(RELEASES_COLLECTION);
+    const documents = await store.collection<SoftwareReleaseDocument>(RELEASES_COLLECTION);
     const releases = await documents.find({ filter: {}, limit: RELEASES_PER_READ });
     return { releases, members: await observer.listLiveMembers() };
   };
   let last = { reason: '', since: 0, loggedAt: 0 };
   while (!signal.aborted) {
     const obstacle = await observe().then(
-      (observation) => findReasonToWait(options, observation),
+      (observation) => explainWaitBeforeStart(options, observation),
       createUnavailableObstacle,
     );
     if (obstacle === undefined) return logger.info({ release }, `${service} may start`);

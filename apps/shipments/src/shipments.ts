@@ -12,7 +12,7 @@ import {
   createEventOperations,
   type ShipmentOperations,
 } from '@tracking/shipments';
-import { followReplicas, openEventStoreDb, openKafka, openMongo, Service } from '@tracking/service';
+import { connectToEachReplica, openEventStoreDb, openKafka, openMongo, Service } from '@tracking/service';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { ShipmentsConfig } from './config.ts';
 
@@ -53,7 +53,7 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   shutdown.addShutdownStep('read models', () => readModels.stop());
   shutdown.addShutdownStep(
     'progress of read models',
-    followReplicas<ProjectionOperations>(
+    connectToEachReplica<ProjectionOperations>(
       shares,
       READ_MODEL_LEASES,
       { ...config, proto: PROJECTIONS_PROTO, logger, metrics },
@@ -64,8 +64,8 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   const { deadlines: workList } = readModels.queries;
   const following = { eventStore, leases, clock, logger, metrics };
   const ruleClock = new RuleClock({ ...following, shipments, workList });
-  void readModels.ready.then(() => ruleClock.job.startRounds());
-  shutdown.addShutdownStep('clock', () => ruleClock.job.stopRounds());
+  void readModels.ready.then(() => ruleClock.job.startJobRounds());
+  shutdown.addShutdownStep('clock', () => ruleClock.job.stopJobRounds());
   const deadlinesReached = (position: Position, timeoutMs: number) =>
     readModels.progress.reached('deadlines', position, timeoutMs);
   const recheck = new RecheckJob({
@@ -83,8 +83,8 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
       readModelsReached: deadlinesReached,
     }),
   });
-  void readModels.ready.then(() => recheck.job.startRounds());
-  shutdown.addShutdownStep('re-checks', () => recheck.job.stopRounds());
+  void readModels.ready.then(() => recheck.job.startJobRounds());
+  shutdown.addShutdownStep('re-checks', () => recheck.job.stopJobRounds());
   const publisher = Publisher.start({
     ...following,
     leases: shares.getGroup('publisher'),
@@ -98,12 +98,12 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
   shutdown.addShutdownStep('publisher', () => publisher.stop());
 
   const server = new GrpcServiceServer({ ...config, proto: SHIPMENTS_PROTO, logger, metrics });
-  server.serve<ShipmentOperations>({
+  server.serveOperations<ShipmentOperations>({
     shipments,
     events: createEventOperations(eventStore, config.addresses),
   });
   await service.retryUntilAvailable(() => eventStore.head());
-  await server.listen();
-  shutdown.addShutdownStep('commands', () => server.close());
+  await server.listenOnAddress();
+  shutdown.addShutdownStep('commands', () => server.closeServer());
   service.markReady({ address: config.address });
 }

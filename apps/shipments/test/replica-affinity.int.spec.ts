@@ -4,7 +4,7 @@ import {
   createMilestone,
   createMilestones,
   createShipmentsReplica,
-  createUpsert,
+  createUpsertCommand,
   SAMPLE_SCOPE,
   TestEngine,
 } from '@tracking/shipments/testing';
@@ -28,11 +28,11 @@ describe('commands of two callers to two replicas over gRPC', () => {
         const address = `127.0.0.1:${await findFreePort()}`;
         const options = { proto: SHIPMENTS_PROTO, address, token: TOKEN, logger: silentLogger, metrics };
         const server = new GrpcServiceServer(options);
-        server.serve<ShipmentOperations>({
+        server.serveOperations<ShipmentOperations>({
           shipments: createShipmentsReplica(engine.store, {}, metrics),
           events: createEventOperations(engine.store, ADDRESSES),
         });
-        await server.listen();
+        await server.listenOnAddress();
         return { address, server, metrics };
       }),
     );
@@ -42,8 +42,8 @@ describe('commands of two callers to two replicas over gRPC', () => {
     );
   });
   afterEach(async () => {
-    for (const channel of channels) await channel.close();
-    for (const { server } of replicas) await server.close();
+    for (const channel of channels) await channel.closeChannel();
+    for (const { server } of replicas) await server.closeServer();
     await engine.closeTestEngine();
   });
 
@@ -64,13 +64,13 @@ describe('commands of two callers to two replicas over gRPC', () => {
     });
 
     const created = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => first!.upsertShipment(createUpsert({ external_id: `PO-${n}` }))),
+      Array.from({ length: 20 }, (_, n) => first!.upsertShipment(createUpsertCommand({ external_id: `PO-${n}` }))),
     );
     const ids = created.map(({ answer }) => answer.shipment.id);
     const before = ['hit', 'miss'].map((result) => sum(`shipment_cache_reads_total{result="${result}"}`));
     for (const [index, id] of ids.entries()) {
       const caller = callers[index % 2]!;
-      await caller.upsertShipment(createUpsert({ external_id: `PO-${index}`, house_bill: `HB-${index}` }));
+      await caller.upsertShipment(createUpsertCommand({ external_id: `PO-${index}`, house_bill: `HB-${index}` }));
       const commands = createMilestones(id, 34);
       await Promise.all(commands.map((command, n) => callers[n % 2]!.recordMilestone(command)));
       await caller.recordMilestone(createMilestone(id));

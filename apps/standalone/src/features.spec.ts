@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { deriveKey, openSealingKey } from '@tracking/runtime';
-import { findSecretsKeyId, storeOrCheckSecretsKey } from '@tracking/webhooks';
+import { getSecretsKeyId, storeOrCheckSecretsKey } from '@tracking/webhooks';
 import { openSecretsKey } from './features.ts';
 
 const OWN = new Uint8Array(32).fill(1);
@@ -19,7 +19,7 @@ describe('the key of the data folder', () => {
     engine = await openTestEngine(folder);
   });
   afterEach(async () => {
-    await engine.close();
+    await engine.closeEngine();
     rmSync(folder, { recursive: true });
   });
 
@@ -28,7 +28,7 @@ describe('the key of the data folder', () => {
   /** Opens the key as the server's start does. */
   const start = async (given?: Uint8Array, lost?: string) =>
     openSealingKey(await settings(given, lost), (key, id) => storeOrCheckSecretsKey(engine.documentStore, key, id));
-  const inUse = async () => (await findSecretsKeyId(engine.documentStore)) ?? '';
+  const inUse = async () => (await getSecretsKeyId(engine.documentStore)) ?? '';
 
   it('is created once, readable by its owner only', async () => {
     const key = await start();

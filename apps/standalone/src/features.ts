@@ -29,7 +29,7 @@ import {
   Shipments,
   type ShipmentsService,
 } from '@tracking/shipments';
-import { findSecretsKeyId, storeOrCheckSecretsKey, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
+import { getSecretsKeyId, storeOrCheckSecretsKey, WEBHOOK_TOPICS, Webhooks } from '@tracking/webhooks';
 import { SettingsOfWorkspaces } from '@tracking/workspace-settings';
 import type { StandaloneConfig } from './config.ts';
 import { takeOverDataFolder } from './take-over.ts';
@@ -65,8 +65,8 @@ export async function startStandaloneFeatures(
   shutdown.addShutdownStep('identity', () => identity.closeIdentity());
   const { leases } = storage;
   const sweeper = createIdentitySweeper({ identity, leases, clock, logger, metrics });
-  if (!isPassive) sweeper.startRounds();
-  shutdown.addShutdownStep('identity sweeper', () => sweeper.stopRounds());
+  if (!isPassive) sweeper.startJobRounds();
+  shutdown.addShutdownStep('identity sweeper', () => sweeper.stopJobRounds());
   const workspaceSettings = await SettingsOfWorkspaces.openWorkspaceSettings({ documentStore });
   const shipments = new Shipments({ eventStore, places, settings: workspaceSettings, logger, metrics });
   const pace = { checkpointIntervalMs: CHECKPOINT_INTERVAL_MS, batchingDelayMs: EVENT_BATCH_DELAY_MS };
@@ -75,8 +75,8 @@ export async function startStandaloneFeatures(
   shutdown.addShutdownStep('read models', () => readModels.stop());
   const { deadlines: workList } = readModels.queries;
   const ruleClock = new RuleClock({ ...jobDependencies, shipments, workList });
-  if (!isPassive) void readModels.ready.then(() => ruleClock.job.startRounds());
-  shutdown.addShutdownStep('clock', () => ruleClock.job.stopRounds());
+  if (!isPassive) void readModels.ready.then(() => ruleClock.job.startJobRounds());
+  shutdown.addShutdownStep('clock', () => ruleClock.job.stopJobRounds());
   const deadlinesReached = (position: Position, waitMs: number) =>
     readModels.progress.reached('deadlines', position, waitMs);
   const recheck = new RecheckJob({
@@ -93,8 +93,8 @@ export async function startStandaloneFeatures(
       readModelsReached: deadlinesReached,
     }),
   });
-  if (!isPassive) void readModels.ready.then(() => recheck.job.startRounds());
-  shutdown.addShutdownStep('re-checks', () => recheck.job.stopRounds());
+  if (!isPassive) void readModels.ready.then(() => recheck.job.startJobRounds());
+  shutdown.addShutdownStep('re-checks', () => recheck.job.stopJobRounds());
   const documentJobs = createDocumentJobs({ ...jobDependencies, readModels, shipments });
   if (!isPassive) documentJobs.startJobs();
   shutdown.addShutdownStep('documents', () => documentJobs.stopJobs());
@@ -153,11 +153,11 @@ function createDocumentJobs({ readModels, shipments, ...parts }: DocumentJobDepe
   });
   return {
     startJobs(): void {
-      orphans.job.startRounds();
-      void readModels.ready.then(() => deleted.job.startRounds());
+      orphans.job.startJobRounds();
+      void readModels.ready.then(() => deleted.job.startJobRounds());
     },
     async stopJobs(): Promise<void> {
-      await Promise.all([orphans.job.stopRounds(), deleted.job.stopRounds()]);
+      await Promise.all([orphans.job.stopJobRounds(), deleted.job.stopJobRounds()]);
     },
   };
 }
@@ -177,7 +177,7 @@ export async function openEngines(
   const open = () => EmbeddedEngine.openEmbeddedEngine({ dataDir: config.dataDir, logger, metrics });
   const opening = mode === 'server' ? takeOverDataFolder(config.dataDir, open) : open();
   const engine = await convertMachineErrorToConfigError(`DATA_DIR ${config.dataDir}`, opening);
-  shutdown.addShutdownStep('engine', () => engine.close());
+  shutdown.addShutdownStep('engine', () => engine.closeEngine());
   // At this point, the engine has locked the data folder.
   const objects = await convertMachineErrorToConfigError(
     `DATA_DIR ${config.dataDir}`,
@@ -207,7 +207,7 @@ export async function openSecretsKey(
   const path = join(dataDir, 'secrets.key');
   let stored = readKeyFile(path);
   if (stored === undefined) {
-    const inUse = await findSecretsKeyId(store);
+    const inUse = await getSecretsKeyId(store);
     const mayReplace = inUse === undefined || inUse === lostSecretsKey;
     if (!mayReplace) throw createSecretsKeyError(`SECRETS_KEY is not set and ${path} is missing`, inUse);
     stored = createKeyFile(path, dataDir);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, get, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { generatePdfChunks, computeSha256, simulateDelay } from '@tracking/testing';
+import { generatePdfChunks, computeSha256, waitForSimulatedDelay } from '@tracking/testing';
 import axios, { type AxiosInstance } from 'axios';
 import {
   createClient,
@@ -48,7 +48,7 @@ describe('ten files at once', () => {
     void work.then(over, over);
     while (!isOver) {
       most = Math.max(most, await residentMiB());
-      await simulateDelay(20);
+      await waitForSimulatedDelay(20);
     }
     await work;
     return most;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { eventually, generatePdf, simulateDelay } from '@tracking/testing';
+import { eventually, generatePdf, waitForSimulatedDelay } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
   createClient,
@@ -195,7 +195,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
           after(deleted, ['deleted'], () => api.delete(`/v1/documents/${deleted}`)),
         ];
         await eventually(() => expect(answers).toBeGreaterThan(kill));
-        await simulateDelay((kill % 2) * LATER_MS);
+        await waitForSimulatedDelay((kill % 2) * LATER_MS);
         await server.stop('SIGKILL');
         for (const outcome of await Promise.allSettled(work)) {
           // Clients see broken connections after the kill. Every response must be a success.

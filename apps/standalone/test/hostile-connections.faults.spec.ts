@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { USER_ROLES } from '@tracking/contracts';
-import { eventually, generatePdf, scaleTimeout, simulateDelay } from '@tracking/testing';
+import { eventually, generatePdf, scaleTimeout, waitForSimulatedDelay } from '@tracking/testing';
 import axios from 'axios';
 import {
   createClient,
@@ -174,7 +174,7 @@ describe.each(PROCESSES)('a process with $memoryMib MiB', ({ memoryMib, heapMib,
             // The attack lasts while others are served.
             for (let n = 0; n < 3; n += 1) {
               await serves();
-              await simulateDelay(200);
+              await waitForSimulatedDelay(200);
             }
             const peak = await peakMib(server);
             expect([name, peak < memoryMib ? 'within its memory' : `${peak} MiB`]).toEqual([name, 'within its memory']);

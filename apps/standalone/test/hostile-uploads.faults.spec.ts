@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { ShipmentDocument } from '@tracking/contracts';
-import { eventually, expectStaysTrue, generatePdf } from '@tracking/testing';
+import { eventually, expectAssertionStaysTrue, generatePdf } from '@tracking/testing';
 import type { AxiosInstance } from 'axios';
 import {
   createClient,
@@ -142,7 +142,7 @@ describe('invalid uploads over real connections', () => {
       slow.write(bytes.subarray(0, 500_000));
       const statuses: (number | undefined)[] = [];
       const answers = [slow, beginForm(bytes)].map(async (stalled) => statuses.push(await statusOf(stalled)));
-      const unanswered = expectStaysTrue(() => expect(statuses).toEqual([]), 20_000);
+      const unanswered = expectAssertionStaysTrue(() => expect(statuses).toEqual([]), 20_000);
       await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(2), SOON);
       expect((await uploadDocumentForm(api, shipmentId, generatePdf('quick', 100_000))).status).toBe(201);
       await Promise.all([unanswered, ...answers]);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Shipment } from '@tracking/contracts';
-import { IS_SOAK_RUN, eventually, simulateDelay } from '@tracking/testing';
+import { IS_SOAK_RUN, eventually, waitForSimulatedDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
 
@@ -28,7 +28,7 @@ describe('kill -9 of a server with many concurrent writes with the same If-Match
             { headers: { 'Idempotency-Key': name, 'If-Match': tag } },
           );
         const sending = Promise.allSettled(names.map((name) => send(before, name)));
-        await simulateDelay(5 + 10 * kill);
+        await waitForSimulatedDelay(5 + 10 * kill);
         await server.stop('SIGKILL');
         const told = (await sending).flatMap((sent) =>
           sent.status === 'fulfilled' && sent.value.status === 201 ? [sent.value.data.id] : [],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Milestone, Shipment } from '@tracking/contracts';
-import { IS_SOAK_RUN, eventually, simulateDelay } from '@tracking/testing';
+import { IS_SOAK_RUN, eventually, waitForSimulatedDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { listAllItems, createClient, createKey, startStandalone, withTemporaryFolder } from './standalone-process.ts';
 
@@ -44,7 +44,7 @@ describe('kill -9 of a server that receives the same POST fifty times concurrent
         const before = createClient(server.url, key);
         const sent = Array.from({ length: AT_ONCE }, (_, turn) => send(before, turn % requests.length));
         const sending = Promise.allSettled(sent);
-        await simulateDelay(kill * LATER_MS);
+        await waitForSimulatedDelay(kill * LATER_MS);
         await server.stop('SIGKILL');
         for (const outcome of await sending) {
           if (outcome.status === 'rejected' && !('isAxiosError' in Object(outcome.reason))) throw outcome.reason;

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
-import { simulateDelay } from '@tracking/testing';
+import { waitForSimulatedDelay } from '@tracking/testing';
 import {
   runCli,
   createClient,
@@ -178,7 +178,7 @@ function requestUntilEnd(url: string): { readonly started: Promise<void>; readon
       await once(response.resume(), 'end');
       started.resolve();
       if (response.headers.connection === 'close') return 'announced';
-      await simulateDelay(Math.random() * 100);
+      await waitForSimulatedDelay(Math.random() * 100);
     }
   };
   return { started: started.promise, ended: requestRepeatedly().catch(String) };

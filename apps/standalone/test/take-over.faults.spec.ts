@@ -4,7 +4,7 @@ import { cp, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jest } from '@jest/globals';
-import { type TempFolder, eventually, simulateDelay, createTempFolder } from '@tracking/testing';
+import { type TempFolder, eventually, waitForSimulatedDelay, createTempFolder } from '@tracking/testing';
 import {
   type StandaloneProcess,
   createClient,
@@ -99,7 +99,7 @@ describe('a server that starts while a command uses the data folder', () => {
   it('starts after a kill -9 of an earlier server that took the folder over', () =>
     withRebuild(async (dataDir, rebuild) => {
       const killed = launchProcess(dataDir);
-      await simulateDelay(KILL_AFTER_MS);
+      await waitForSimulatedDelay(KILL_AFTER_MS);
       killed.kill('SIGKILL');
       await once(killed, 'close');
       const server = await startStandalone(dataDir);
@@ -110,7 +110,7 @@ describe('a server that starts while a command uses the data folder', () => {
   it('starts after a kill -9 of the command', () =>
     withRebuild(async (dataDir, rebuild) => {
       const starting = startStandalone(dataDir);
-      await simulateDelay(KILL_AFTER_MS);
+      await waitForSimulatedDelay(KILL_AFTER_MS);
       rebuild.child.kill('SIGKILL');
       await stopInOrder(await starting);
     }));

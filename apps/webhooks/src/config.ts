@@ -8,7 +8,7 @@ import {
   type WebhookConfig,
 } from '@tracking/runtime';
 import {
-  findAdvertisedAddress,
+  getAdvertisedAddress,
   readClientTls,
   readChannelToken,
   readKafkaSettings,
@@ -46,7 +46,7 @@ export function loadConfig(env: EnvironmentVariables = process.env): WebhooksCon
   return {
     ...readServiceSettings(read),
     address,
-    advertisedAddress: read.readSetting('ADVERTISED_ADDRESS', findAdvertisedAddress(address)),
+    advertisedAddress: read.readSetting('ADVERTISED_ADDRESS', getAdvertisedAddress(address)),
     token: readChannelToken(read),
     ...server,
     shipments: { services: { shipments: read.readRequired('SHIPMENTS_URL') }, ...(tls && { tls }) },

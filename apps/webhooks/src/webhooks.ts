@@ -33,9 +33,9 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
   const leases = shares.getGroup('webhook_jobs');
   const broker = openKafka(service, config.kafka);
   const channel = new GrpcServiceChannel({ ...config.shipments, token: config.token, logger, metrics });
-  shutdown.addShutdownStep('command channel', () => channel.close());
+  shutdown.addShutdownStep('command channel', () => channel.closeChannel());
   const { events } = channel.createOperations<ShipmentOperations>(SHIPMENTS_PROTO, LOG_HEAD_REQUEST_DEADLINE_MS);
-  service.watchEngine('shipments', () => events.head());
+  service.addEngineReadinessCheck('shipments', () => events.head());
   const outbound = createOutboundHttp({ ...config.webhooks, metrics });
   shutdown.addShutdownStep('outbound calls', () => outbound.closeReceivers());
 
@@ -88,8 +88,8 @@ export async function startWebhooks(config: WebhooksConfig): Promise<void> {
 
   // Edge
   const server = new GrpcServiceServer({ ...config, proto: WEBHOOKS_PROTO, logger, metrics });
-  server.serve<WebhookOperations>(webhooks);
-  await server.listen();
-  shutdown.addShutdownStep('commands', () => server.close());
+  server.serveOperations<WebhookOperations>(webhooks);
+  await server.listenOnAddress();
+  shutdown.addShutdownStep('commands', () => server.closeServer());
   service.markReady({ address: config.address });
 }

@@ -79,7 +79,7 @@ describe('administration API', () => {
     await idempotency.closeIdempotencyClaims();
     await readModels.stop();
     await identity.closeIdentity();
-    await engine.close();
+    await engine.closeEngine();
     await rm(dataDir, { recursive: true });
   });
 

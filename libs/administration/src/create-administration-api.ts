@@ -52,7 +52,7 @@ class StatusController {
 }
 
 @Controller('administration/release')
-class ReleaseController {
+class DataFolderReleaseController {
   constructor(@Inject(RELEASE_TOKEN) private readonly endProcess: () => void) {}
 
   /** Ends this process after its requests in progress, so that a server can use the data folder. */
@@ -118,7 +118,7 @@ export async function createAdministrationApi(
       ParkedController,
       ...(dependencies.leases ? [LeasesController] : []),
       ...(dependencies.partitions ? [PartitionsController] : []),
-      ...(dependencies.release ? [ReleaseController] : []),
+      ...(dependencies.release ? [DataFolderReleaseController] : []),
       ...(dependencies.events ? [EventTransferController] : []),
       ...(dependencies.publishedEvents ? [PublishedEventsController] : []),
       ...(dependencies.webhooks ? [DeliveriesController, DeadLettersController, ReplaysController] : []),

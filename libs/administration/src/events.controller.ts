@@ -72,14 +72,14 @@ const EXPORT_PAGE_SIZE = 500;
 const MAX_IMPORT_BYTES = 8 * BYTES_PER_MIB;
 
 /** A position of the event store. */
-const checkPosition: FieldCheck = (value, param) =>
+const checkLogPosition: FieldCheck = (value, param) =>
   typeof value === 'string' && /^[0-9a-f]+$/.test(value)
     ? []
     : createFieldError(param, 'invalid_value', 'Must be the position of a previous page.');
 
 class ExportQueryDto {
   @CheckedField(
-    checkPosition,
+    checkLogPosition,
     { description: 'Position after which the page starts.', required: false },
     { type: String },
   )

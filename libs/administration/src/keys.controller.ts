@@ -9,7 +9,7 @@ import {
   TextField,
   createFieldError,
   createInvalidRequestError,
-  reportChange,
+  auditChange,
 } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
 import { ACCESS_TO_ALL_KEYS } from '@tracking/identity';
@@ -60,7 +60,7 @@ export class KeysController {
     const command = await this.operators.createCommand(identified, workspace);
     const owner = await this.findKeyOwner(input, command, request);
     const created = await this.identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, { name, environment, owner });
-    reportChange(request, created);
+    auditChange(request, created);
     return created.after;
   }
 
@@ -86,7 +86,7 @@ export class KeysController {
       ACCESS_TO_ALL_KEYS,
       id,
     );
-    reportChange(request, revoked);
+    auditChange(request, revoked);
     return revoked.after;
   }
 
@@ -119,7 +119,7 @@ export class KeysController {
     const entry = { type: 'service_account.created', by, target: null, part: 'service account' } as const;
     return this.trail.runAudited(request, entry, async () => {
       const made = await this.identity.serviceAccounts.createAccount(command, fields);
-      reportChange(request, made);
+      auditChange(request, made);
       return made.after.id;
     });
   }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError, ENVIRONMENTS } from '@tracking/contracts';
-import type { Actor, AuditType, Environment, ItemPage, Scope, Workspace } from '@tracking/contracts';
+import type { Actor, AuditType, Environment, ItemPage, WorkspaceScope, Workspace } from '@tracking/contracts';
 import { AuditTrail, RequestError, getCommandIdentity } from '@tracking/http';
 import type { AuditedByRequest, CommandIdentity } from '@tracking/http';
 import type { IdentityCommand } from '@tracking/identity';
@@ -22,7 +22,7 @@ export interface ScopeFilter {
   readonly environment?: Environment | undefined;
 }
 
-export interface NamedScope extends Scope {
+export interface NamedScope extends WorkspaceScope {
   /** Name of the workspace. */
   readonly workspace: string;
 }
@@ -101,7 +101,7 @@ export class OperatorPrincipal {
    */
   async findNewestOfAllScopes<T extends CreatedRecord>(
     limit: number,
-    list: (scope: Scope) => Promise<ItemPage<T>>,
+    list: (scope: WorkspaceScope) => Promise<ItemPage<T>>,
   ): Promise<ScopeResults<T> & { readonly next_cursor: string | null }> {
     let data: readonly Owned<T>[] = [];
     let hasMore = false;
@@ -125,7 +125,7 @@ export class OperatorPrincipal {
    */
   async findInAllScopes<T extends object>(
     noun: string,
-    get: (scope: Scope) => Promise<T>,
+    get: (scope: WorkspaceScope) => Promise<T>,
   ): Promise<{ readonly scope: NamedScope; readonly found: T }> {
     for (const scope of this.scopes) {
       const found = await returnUndefinedIfNotFound(get(createScopeOfNames(scope)));
@@ -137,9 +137,9 @@ export class OperatorPrincipal {
   /** Runs a change in one of the scopes. Each scope that a request changes has an audit entry. */
   runAudited<T>(
     request: FastifyRequest,
-    { workspace_id, environment }: Scope,
+    { workspace_id, environment }: WorkspaceScope,
     { type, target }: { readonly type: AuditType; readonly target: string | null },
-    change: (command: CommandIdentity & Scope) => Promise<T>,
+    change: (command: CommandIdentity & WorkspaceScope) => Promise<T>,
   ): Promise<T> {
     const by = { workspace_id, actor: OPERATOR_ACTOR, address: null };
     const command = { ...getCommandIdentity(request), workspace_id, environment };
@@ -169,7 +169,7 @@ export function addWorkspaceAndEnvironment<T extends object>(
 }
 
 /** The scope without the workspace's name, for queries and commands. */
-export function createScopeOfNames({ workspace_id, environment }: NamedScope): Scope {
+export function createScopeOfNames({ workspace_id, environment }: NamedScope): WorkspaceScope {
   return { workspace_id, environment };
 }
 

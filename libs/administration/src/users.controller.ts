@@ -7,7 +7,7 @@ import {
   CurrentCommandIdentity,
   EnumField,
   PasswordField,
-  reportChange,
+  auditChange,
   TextField,
 } from '@tracking/http';
 import type { CommandIdentity } from '@tracking/http';
@@ -63,11 +63,11 @@ export class UsersController {
     const command = await this.operators.createCommand(identified, workspace);
     if (password !== undefined) {
       const created = await this.identity.users.createUser(command, { email, role, password });
-      reportChange(request, created);
+      auditChange(request, created);
       return { ...created.after, invitation_url: null, invitation_expires_at: null };
     }
     const { link, ...invited } = await this.identity.users.inviteUser(command, { email, role });
-    reportChange(request, invited);
+    auditChange(request, invited);
     const invitation_url = createLinkUrl(this.appUrl, link.token);
     return { ...invited.after, invitation_url, invitation_expires_at: link.expires_at };
   }
@@ -91,7 +91,7 @@ export class UsersController {
     const command = await this.operators.createCommand(identified, workspace);
     const { id } = await this.identity.users.findByAddress(command.workspace_id, email);
     const changed = await this.identity.users.changeUser(command, id, { role });
-    reportChange(request, changed);
+    auditChange(request, changed);
     return changed.after;
   }
 
@@ -107,7 +107,7 @@ export class UsersController {
     const command = await this.operators.createCommand(identified, workspace);
     const { id } = await this.identity.users.findByAddress(command.workspace_id, email);
     const changed = await this.identity.users.deactivateUser(command, id);
-    reportChange(request, changed);
+    auditChange(request, changed);
     return changed.after;
   }
 

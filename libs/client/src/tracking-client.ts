@@ -63,6 +63,6 @@ export class TrackingClient {
 
   /** Makes later reads include the writes of the client with this `consistencyToken`. */
   see(consistencyToken: string): void {
-    this.requester.tokens.addToken(consistencyToken);
+    this.requester.tokens.addConsistencyToken(consistencyToken);
   }
 }

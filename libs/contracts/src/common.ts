@@ -1,18 +1,18 @@
 import type { Environment } from './shipment.ts';
 
 /** The workspace and environment to which data belongs. A request in one scope never returns data of another scope. */
-export interface Scope {
+export interface WorkspaceScope {
   readonly workspace_id: string;
   readonly environment: Environment;
 }
 
 /** Returns true if a resource belongs to the scope. */
-export function isInScope(owned: Scope, { workspace_id, environment }: Scope): boolean {
+export function isResourceInScope(owned: WorkspaceScope, { workspace_id, environment }: WorkspaceScope): boolean {
   return owned.workspace_id === workspace_id && owned.environment === environment;
 }
 
 /** Returns the workspaces and environments of the scopes, by field. */
-export function listScopeValues(scopes: readonly Scope[]): {
+export function listWorkspacesAndEnvironments(scopes: readonly WorkspaceScope[]): {
   readonly workspace_id: readonly string[];
   readonly environment: readonly Environment[];
 } {

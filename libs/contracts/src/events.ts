@@ -208,7 +208,7 @@ export class PayloadVersions {
    * Selects the version in which an endpoint receives an event: the endpoint's version, or an older one if the event
    * was published before that version existed.
    */
-  selectVersion({ api_version: made }: Pick<PublishedEvent, 'api_version'>, wanted: ApiVersion): ApiVersion {
+  choosePayloadVersion({ api_version: made }: Pick<PublishedEvent, 'api_version'>, wanted: ApiVersion): ApiVersion {
     return this.names.indexOf(made) < this.names.indexOf(wanted) ? made : wanted;
   }
 

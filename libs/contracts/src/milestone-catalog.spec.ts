@@ -1,4 +1,4 @@
-import { MILESTONE_CATALOG, REASON_CODES, findMilestoneCode, convertMilestoneCode } from './milestone-catalog.ts';
+import { MILESTONE_CATALOG, REASON_CODES, parseMilestoneCode, convertMilestoneCode } from './milestone-catalog.ts';
 import { FOREIGN_CODES, MILESTONE_STANDARDS } from './foreign-codes.ts';
 import { TRANSPORT_MODES } from './shipment.ts';
 
@@ -13,7 +13,7 @@ describe('milestone catalog', () => {
   });
 
   it('returns every field of a code', () => {
-    expect(findMilestoneCode('booking_cancelled')).toEqual({
+    expect(parseMilestoneCode('booking_cancelled')).toEqual({
       code: 'booking_cancelled',
       label: 'Booking cancelled',
       description: expect.any(String),
@@ -34,7 +34,7 @@ describe('milestone catalog', () => {
         iata_fsu: [],
       },
     });
-    expect(findMilestoneCode('flight_departed')).toMatchObject({
+    expect(parseMilestoneCode('flight_departed')).toMatchObject({
       modes: ['air', 'courier', 'multimodal'],
       status: 'in_transit',
       dcsa: null,
@@ -45,8 +45,8 @@ describe('milestone catalog', () => {
   });
 
   it('names the modes for which a code is usual; every code is usual for multimodal', () => {
-    expect(findMilestoneCode('gated_in')?.modes).toEqual(['ocean', 'rail', 'barge', 'multimodal']);
-    expect(findMilestoneCode('border_crossed')?.modes).toEqual(['road', 'rail', 'courier', 'multimodal']);
+    expect(parseMilestoneCode('gated_in')?.modes).toEqual(['ocean', 'rail', 'barge', 'multimodal']);
+    expect(parseMilestoneCode('border_crossed')?.modes).toEqual(['road', 'rail', 'courier', 'multimodal']);
     for (const { modes } of MILESTONE_CATALOG) expect(modes).toContain('multimodal');
   });
 
@@ -74,13 +74,13 @@ describe('milestone catalog', () => {
     ['empty_loaded', ['ocean', 'rail', 'barge', 'multimodal'], null, true],
     ['empty_discharged', ['ocean', 'rail', 'barge', 'multimodal'], null, true],
   ])('names modes, status and repetition of %s', (code, modes, status, once_per_visit) => {
-    const found = findMilestoneCode(code);
+    const found = parseMilestoneCode(code);
     expect(found).toMatchObject({ status, once_per_visit });
     expect(found?.modes.toSorted()).toEqual([...modes].sort());
   });
 
   it('does not know other codes', () => {
-    for (const code of ['', 'toString', '__proto__', 'DELIVERED']) expect(findMilestoneCode(code)).toBeUndefined();
+    for (const code of ['', 'toString', '__proto__', 'DELIVERED']) expect(parseMilestoneCode(code)).toBeUndefined();
   });
 });
 
@@ -90,7 +90,7 @@ describe('codes of other standards', () => {
   );
 
   it('are mapped to codes of the catalog, each once', () => {
-    const unknown = rows.flatMap(([, , codes]) => codes.split(' ').filter((code) => !findMilestoneCode(code)));
+    const unknown = rows.flatMap(([, , codes]) => codes.split(' ').filter((code) => !parseMilestoneCode(code)));
     expect(unknown).toEqual([]);
     expect(new Set(rows.map(([standard, foreign]) => `${standard} ${foreign}`)).size).toBe(rows.length);
   });

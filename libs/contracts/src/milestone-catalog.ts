@@ -201,7 +201,7 @@ const MILESTONE_CODES_BY_CODE: ReadonlyMap<string, MilestoneCode> = new Map(
   MILESTONE_CATALOG.map((entry) => [entry.code, entry]),
 );
 
-export function findMilestoneCode(code: string): MilestoneCode | undefined {
+export function parseMilestoneCode(code: string): MilestoneCode | undefined {
   return MILESTONE_CODES_BY_CODE.get(code);
 }
 
@@ -230,7 +230,7 @@ const MILESTONE_RULES_BY_CODE: ReadonlyMap<string, MilestoneRules> = new Map(
 );
 
 /** Returns the rules of a code; empty rules for an unknown code. */
-export function findMilestoneRules(code: string): MilestoneRules {
+export function getMilestoneRules(code: string): MilestoneRules {
   return MILESTONE_RULES_BY_CODE.get(code) ?? NO_MILESTONE_RULES;
 }
 

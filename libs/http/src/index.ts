@@ -3,7 +3,7 @@ export {
   AUDITED_BY_TOKEN,
   type AuditedByRequest,
   AuditTrail,
-  reportChange,
+  auditChange,
 } from './audit/audit-trail.ts';
 export { HttpOnlyCookie, readEnvironmentHeader, SessionCookie } from './authentication/authenticators.ts';
 export { createHttpApi, describeRoutes } from './create-http-api.ts';
@@ -89,7 +89,7 @@ export {
   mergePatchBody,
   ANONYMOUS_JSON_BODY_BYTES,
 } from './server/json-body.ts';
-export { findNetworkOfAddress, findNetworksSharingWork, requireRequestQuota } from './server/quota.ts';
+export { toClientNetworkPrefix, listClientNetworkPrefixes, requireRequestQuota } from './server/quota.ts';
 export { RequestObserver } from './server/observation.ts';
 export { createResponseHeaders } from './server/response-headers.ts';
 export { BYTES_PER_MIB, type RouteBody, formatSize } from './server/route-bodies.ts';

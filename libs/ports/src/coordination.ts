@@ -29,7 +29,7 @@ export interface LeaseSource {
    * process holds a lease without having been notified of its loss. Clocks of different machines are never compared.
    * @throws the signal's reason if it aborts first
    */
-  acquire(name: string, signal: AbortSignal): Promise<Lease>;
+  acquireLease(name: string, signal: AbortSignal): Promise<Lease>;
 }
 
 /** Names of the leases that a process is ready to hold, by group. */
@@ -56,20 +56,20 @@ export interface LeaseMember {
 export type MemberDescription = Pick<LeaseMember, 'name' | 'address' | 'tlsName' | 'release' | 'followsPartitions'>;
 
 /** A live member's view of all members. */
-export interface Membership {
+export interface LeaseGroupMembership {
   /** Id of this process. */
   readonly id: string;
   /**
    * All live members, including this process; undefined until they were read once. A member that ends without
-   * {@link leave} is listed until its leases can be taken over.
+   * {@link removeMember} is listed until its leases can be taken over.
    */
   readonly members: readonly LeaseMember[] | undefined;
   /** Announces the leases that this process is ready to hold. Other members read them within about a second. */
-  announce(wanted: WantedLeases): void;
+  announceMember(wanted: WantedLeases): void;
   /** Calls the listener after every change of `members`. */
   onChange(listener: () => void): void;
   /** Removes this process from the members. Idempotent. */
-  leave(): Promise<void>;
+  removeMember(): Promise<void>;
 }
 
 /** A lease that a process holds, for operators. */
@@ -83,7 +83,7 @@ export interface HeldLeaseState {
 /** Leases of this process, and its view of the other processes. */
 export interface Leases extends LeaseSource {
   /** Makes this process a member of the processes that share leases. @param about data about it */
-  join(about: MemberDescription): Membership;
+  joinLeaseGroup(about: MemberDescription): LeaseGroupMembership;
   /** Lists the held leases of all processes, by name. @throws Unavailable */
   list(): Promise<readonly HeldLeaseState[]>;
   /** Releases all leases of this process. */

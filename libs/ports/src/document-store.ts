@@ -222,7 +222,7 @@ export interface Collection<T extends Document> {
    * Runs a query, but stops before the document with which the total JSON size would exceed `maxBytes`. The first
    * document is returned even if it exceeds this size. Engines that store other formats count about the same size.
    */
-  findWithin(query: Query, maxBytes: number): Promise<BoundedResult<T>>;
+  findWithinByteLimit(query: Query, maxBytes: number): Promise<BoundedResult<T>>;
   count(filter: Filter, options?: CountOptions): Promise<number>;
   /**
    * Adds up an integer field of an index over all documents that match. Documents without the field, or with a value of

@@ -96,7 +96,7 @@ export interface MessageBroker {
   countPublished(topic: string): Promise<readonly number[]>;
 
   /** Returns the number of messages in all partitions that the group has not committed. */
-  lag(topic: string, group: string): Promise<number>;
+  readConsumerLag(topic: string, group: string): Promise<number>;
 
   /** Ends consumption after the current batches, within a bounded time. Unacknowledged publishes reject. */
   close(): Promise<void>;

@@ -116,11 +116,11 @@ export class ActiveRows<R extends ReadModelRow> {
   }
 
   /** Returns the lowest checkpoint position of all partitions of the generation. @throws Unavailable */
-  async findMinPosition(generation: number): Promise<Position | undefined> {
+  async readMinCheckpointPosition(generation: number): Promise<Position | undefined> {
     const positions = new SlotPositions();
     for (const { partition, position, ...of } of await this.readCheckpoints())
-      if (of.generation === generation && position !== null) positions.raise(partition, position);
-    return positions.findMin();
+      if (of.generation === generation && position !== null) positions.raisePositions(partition, position);
+    return positions.getMinPosition();
   }
 
   private async readPointer(): Promise<GenerationsDocument> {

@@ -1,6 +1,6 @@
 import type { Collection, EventStore, StoredEvent } from '@tracking/ports';
 import { LRUCache } from 'lru-cache';
-import { ACME_LIVE, createMilestone, createToken } from '../test/shipment-events.ts';
+import { ACME_LIVE, createMilestone, createShipmentToken } from '../test/shipment-events.ts';
 import { ReadModelsTestBed } from '../test/world.ts';
 import { BatchProjector, StreamScopeCache } from './batch-projector.ts';
 import { type MilestoneRow, milestonesModel } from './milestones.ts';
@@ -35,7 +35,7 @@ describe('projecting a batch of events of events', () => {
     await world.writer.changeShipment(1, { house_bill: 'HB-2' });
     return world.engine.eventStore.read(world.writer.streamName(1));
   }
-  const stored = () => rows.get(`shp_${createToken(1)}`);
+  const stored = () => rows.get(`shp_${createShipmentToken(1)}`);
 
   it('writes each row once, in its state after the whole batch', async () => {
     await (await projector()).handle(await history());
@@ -75,7 +75,7 @@ describe('projecting a batch of events of events', () => {
     }).handle(changed.flat());
     expect(sizes.read).toBeLessThanOrEqual(32);
     expect(sizes.written).toBeLessThanOrEqual(9);
-    const after = await rows.getMany(Array.from({ length: COUNT }, (_, n) => `shp_${createToken(n + 1)}`));
+    const after = await rows.getMany(Array.from({ length: COUNT }, (_, n) => `shp_${createShipmentToken(n + 1)}`));
     expect(after.map((row) => row.revision)).toEqual(Array.from({ length: COUNT }, () => 1));
   });
 
@@ -135,7 +135,7 @@ describe('projecting a batch of events of events', () => {
     expect(reads).toBe(1);
     // Several read models project the same events at the same time.
     const shared = new StreamScopeCache(counted);
-    const scopes = await Promise.all([shared.findScopes(events), shared.findScopes(events)]);
+    const scopes = await Promise.all([shared.readScopesOfStreams(events), shared.readScopesOfStreams(events)]);
     expect(scopes.map((found) => [...found.values()])).toEqual([[ACME_LIVE], [ACME_LIVE]]);
     expect(reads).toBe(2);
     const found = await world.engine.documentStore.collection<MilestoneRow>(

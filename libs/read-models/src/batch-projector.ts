@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { listScopeValues, type Scope, type Timestamp } from '@tracking/contracts';
+import { listWorkspacesAndEnvironments, type WorkspaceScope, type Timestamp } from '@tracking/contracts';
 import {
   type Collection,
   type CollectionWrite,
@@ -82,7 +82,7 @@ export class BatchProjector implements EventHandler {
     failures: Map<string, EventFailure>,
   ): Promise<readonly DecodedEvent[]> {
     const { model, scopes } = this.parts;
-    const scopeOf = model.scoped ? await scopes.findScopes(events) : undefined;
+    const scopeOf = model.scoped ? await scopes.readScopesOfStreams(events) : undefined;
     const decoded: DecodedEvent[] = [];
     for (const stored of events) {
       if (failures.has(stored.stream)) continue;
@@ -136,7 +136,7 @@ class RowsInMemory {
   /** Reads the rows that the first event needs. Fills the read up to its maximum with rows that later events need. */
   async read(events: readonly DecodedEvent[]): Promise<void> {
     const missing = new Set<string>();
-    const scopes: Scope[] = [];
+    const scopes: WorkspaceScope[] = [];
     for (const [at, { reads, projected }] of events.entries()) {
       for (const id of reads) {
         if (at > 0 && missing.size >= MAX_ROWS_PER_READ) break;
@@ -147,7 +147,10 @@ class RowsInMemory {
     }
     if (missing.size === 0) return;
     const { rows, model } = this.parts;
-    for (const row of await rows.getMany([...missing], model.scoped ? listScopeValues(scopes) : undefined)) {
+    for (const row of await rows.getMany(
+      [...missing],
+      model.scoped ? listWorkspacesAndEnvironments(scopes) : undefined,
+    )) {
       this.present.set(row.id, row);
       this.updateWeight(row);
     }
@@ -196,7 +199,7 @@ const MAX_CONCURRENT_READS = 16;
 /** Finds the scope of a stream in its first event. Caches the scopes of the most recently used streams. */
 export class StreamScopeCache {
   /** The cache is limited by `maxSize`, because `max` would allocate memory for all entries immediately. */
-  private readonly remembered = new LRUCache<string, Scope>({
+  private readonly remembered = new LRUCache<string, WorkspaceScope>({
     maxSize: MAX_REMEMBERED_SCOPES,
     sizeCalculation: () => 1,
   });
@@ -210,8 +213,8 @@ export class StreamScopeCache {
    * in the cache. Omits streams whose first event has no scope.
    * @throws Unavailable
    */
-  async findScopes(events: readonly StoredEvent[]): Promise<ReadonlyMap<string, Scope>> {
-    const scopes = new Map<string, Scope>();
+  async readScopesOfStreams(events: readonly StoredEvent[]): Promise<ReadonlyMap<string, WorkspaceScope>> {
+    const scopes = new Map<string, WorkspaceScope>();
     const unknown = new Set<string>();
     for (const { stream, revision, ...rest } of events) {
       if (revision === 0) this.rememberScope(scopes, { stream, revision, ...rest });
@@ -248,7 +251,7 @@ export class StreamScopeCache {
     return reading;
   }
 
-  private rememberScope(scopes: Map<string, Scope>, first: StoredEvent): void {
+  private rememberScope(scopes: Map<string, WorkspaceScope>, first: StoredEvent): void {
     const scope = parseScope(first);
     if (!scope) return;
     scopes.set(first.stream, scope);
@@ -256,7 +259,7 @@ export class StreamScopeCache {
   }
 }
 
-function parseScope(first: StoredEvent): Scope | undefined {
+function parseScope(first: StoredEvent): WorkspaceScope | undefined {
   try {
     const event = decodeEvent(first);
     if (event.type !== 'shipment.created.v1') return undefined;

@@ -1,11 +1,11 @@
 import type { ShipmentStatus } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME_LIVE, createEvent, createShipmentRecord, createToken } from '../test/shipment-events.ts';
+import { ACME_LIVE, createEvent, createShipmentRecord, createShipmentToken } from '../test/shipment-events.ts';
 import { type DeadlineRow, deadlinesModel } from './deadlines.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${createToken(1)}`;
-const id = `shp_${createToken(1)}`;
+const stream = `shipment-${createShipmentToken(1)}`;
+const id = `shp_${createShipmentToken(1)}`;
 const MONDAY = '2026-03-02T08:00:00.000Z';
 const TUESDAY = '2026-03-03T08:00:00.000Z';
 

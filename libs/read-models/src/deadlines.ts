@@ -1,4 +1,4 @@
-import type { Scope, ShipmentStatus, Timestamp } from '@tracking/contracts';
+import type { WorkspaceScope, ShipmentStatus, Timestamp } from '@tracking/contracts';
 import { type EventMetadata, readNextCheckTime, type ShipmentEvent, parseStreamName } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import { type ReadModel, type ReadModelRow, pickScope } from './read-model.ts';
@@ -7,7 +7,7 @@ import { type ReadModel, type ReadModelRow, pickScope } from './read-model.ts';
  * Row with the time of a shipment's next rule check. `revision` is the revision of the last event that changed the row,
  * because most events do not change it and cause no write.
  */
-export interface DeadlineRow extends ReadModelRow, Scope {
+export interface DeadlineRow extends ReadModelRow, WorkspaceScope {
   /**
    * Time of the next check, from the last event. Absent if only events can change the shipment, or if the event was
    * imported.
@@ -89,13 +89,13 @@ function readNewStatus({ type, data }: ShipmentEvent): ShipmentStatus | undefine
 }
 
 /** A shipment whose rules are due for a check. */
-export interface DueShipment extends Scope {
+export interface DueShipment extends WorkspaceScope {
   readonly id: string;
   readonly due_at: Timestamp;
 }
 
 /** A shipment that changed settings can affect: it has not ended, or it has an open exception. */
-export interface UnsettledShipment extends Scope {
+export interface UnsettledShipment extends WorkspaceScope {
   readonly id: string;
 }
 

@@ -12,9 +12,9 @@ import type {
   ShipmentState,
   UpsertShipment,
 } from '@tracking/shipments-domain';
-import { choosePropertyRounds } from '@tracking/testing';
+import { choosePropertyTestRounds } from '@tracking/testing';
 import { randomUUID } from 'node:crypto';
-import { ACME_LIVE, createToken } from '../test/shipment-events.ts';
+import { ACME_LIVE, createShipmentToken } from '../test/shipment-events.ts';
 import { createSeededRandom } from '../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, expectEqualToRebuild } from '../test/world.ts';
 
@@ -37,7 +37,7 @@ class Handler {
   async handle(n: number, command: ShipmentCommand): Promise<void> {
     const before = this.states.get(n);
     let ids = 0;
-    const newId = (kind: string) => `${kind}_${createToken(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
+    const newId = (kind: string) => `${kind}_${createShipmentToken(n)}${command.id.replaceAll('-', '')}${(ids += 1)}`;
     const { events, nextCheckAt } = decide(command, before, {
       places: anywhere,
       settings: DEFAULT_RULE_SETTINGS,
@@ -110,7 +110,7 @@ function upsert(n: number, minute: number): UpsertShipment {
   return {
     ...command(minute),
     type: 'UpsertShipment',
-    shipment_id: `shp_${createToken(n)}`,
+    shipment_id: `shp_${createShipmentToken(n)}`,
     fields: {
       external_id: `PO-${n}`,
       mode: 'ocean',
@@ -126,7 +126,7 @@ function upsert(n: number, minute: number): UpsertShipment {
 
 function cancelOrReopen(n: number, minute: number): CancelShipment | ReopenShipment {
   const type = one(['CancelShipment', 'ReopenShipment', 'ReopenShipment'] as const);
-  return { ...command(minute), type, shipment_id: `shp_${createToken(n)}` };
+  return { ...command(minute), type, shipment_id: `shp_${createShipmentToken(n)}` };
 }
 
 function record(n: number, minute: number, state: ShipmentState): RecordMilestone {
@@ -134,7 +134,7 @@ function record(n: number, minute: number, state: ShipmentState): RecordMileston
   return {
     ...command(minute),
     type: 'RecordMilestone',
-    shipment_id: `shp_${createToken(n)}`,
+    shipment_id: `shp_${createShipmentToken(n)}`,
     milestone: {
       code: one(CODES),
       occurred_at: `2026-05-${10 + Math.floor(random() * 20)}T00:00:00.000Z`,
@@ -157,7 +157,7 @@ function record(n: number, minute: number, state: ShipmentState): RecordMileston
 /** Reference to any milestone of the shipment. Retracting or moving an estimate restores an earlier one. */
 function correctOrRetract(n: number, minute: number, { timeline }: ShipmentState): CorrectMilestone | RetractMilestone {
   const milestone_id = timeline.length === 0 ? 'mst_none' : one(timeline).milestone.id;
-  const about = { ...command(minute), shipment_id: `shp_${createToken(n)}`, milestone_id };
+  const about = { ...command(minute), shipment_id: `shp_${createShipmentToken(n)}`, milestone_id };
   if (random() < 0.5) return { ...about, type: 'RetractMilestone' };
   const location = one([null, 'NLRTM', 'CNSHA']);
   return {
@@ -186,8 +186,8 @@ describe('rows projected from client commands', () => {
   it('equal the shipments, timelines and exceptions that the domain folds', async () => {
     const models = await world.startReadModels();
     const handler = new Handler(world);
-    for (let minute = 0; minute < choosePropertyRounds(1_500); minute += 1) {
-      const n = Math.floor(random() * choosePropertyRounds(10));
+    for (let minute = 0; minute < choosePropertyTestRounds(1_500); minute += 1) {
+      const n = Math.floor(random() * choosePropertyTestRounds(10));
       const state = handler.states.get(n);
       const turn = random();
       if (state === undefined || turn < 0.15) await handler.handle(n, upsert(n, minute));
@@ -198,28 +198,32 @@ describe('rows projected from client commands', () => {
     await waitUntilCaughtUp(models);
     const query = { include_superseded: true, include_retracted: true, limit: 1_000 } as const;
     for (const [n, { record: expected, timeline, exceptions }] of handler.states) {
-      const shown = await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createToken(n)}`);
+      const shown = await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createShipmentToken(n)}`);
       expect(shown?.record).toEqual(expected);
       const classifiers = ['actual', 'estimated', 'planned'] as const;
-      const { items } = await models.queries.milestones.listMilestones(ACME_LIVE, `shp_${createToken(n)}`, {
+      const { items } = await models.queries.milestones.listMilestones(ACME_LIVE, `shp_${createShipmentToken(n)}`, {
         ...query,
         classifiers,
       });
       expect(items).toEqual(timeline.map(({ milestone }): Milestone => milestone));
-      const ofShipment = { filter: { shipment_id: `shp_${createToken(n)}` }, sort: 'opened_at', limit: 500 } as const;
+      const ofShipment = {
+        filter: { shipment_id: `shp_${createShipmentToken(n)}` },
+        sort: 'opened_at',
+        limit: 500,
+      } as const;
       const listed = await models.queries.exceptions.listExceptions(ACME_LIVE, ofShipment);
       expect(listed.items).toEqual([...exceptions].sort(byOpening));
     }
     const superseded = [...handler.states.values()]
       .flatMap(({ timeline }) => timeline)
       .filter(({ milestone }) => milestone.superseded_at);
-    expect(superseded.length).toBeGreaterThan(choosePropertyRounds(10));
+    expect(superseded.length).toBeGreaterThan(choosePropertyTestRounds(10));
     const retracted = [...handler.states.values()]
       .flatMap(({ timeline }) => timeline)
       .filter(({ milestone }) => milestone.retracted_at);
-    expect(retracted.length).toBeGreaterThan(choosePropertyRounds(10));
+    expect(retracted.length).toBeGreaterThan(choosePropertyTestRounds(10));
     const all = [...handler.states.values()].flatMap(({ exceptions }) => exceptions);
-    expect(all.filter(({ status }) => status === 'resolved').length).toBeGreaterThan(choosePropertyRounds(10));
+    expect(all.filter(({ status }) => status === 'resolved').length).toBeGreaterThan(choosePropertyTestRounds(10));
     expect(all.filter(({ status }) => status === 'open').length).toBeGreaterThan(0);
     expect(await models.listParkedShipments()).toEqual([]);
     await expectEqualToRebuild(models);

@@ -1,5 +1,11 @@
 import { createFixedRowSource } from '../test/listed-shipments.ts';
-import { ACME_LIVE, ACME_TEST, createDocumentRecord, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
+import {
+  ACME_LIVE,
+  ACME_TEST,
+  createDocumentRecord,
+  OTHER_WORKSPACE,
+  createShipmentToken,
+} from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, expectEqualToRebuild, ReadModelsTestBed } from '../test/world.ts';
 import {
   type DeletedDocument,
@@ -12,7 +18,7 @@ import { createRowsCollectionSpec, type SortValues } from './read-model.ts';
 import type { ReadModels } from './read-models.ts';
 
 const at = (minute: number) => `2026-03-02T08:${String(minute).padStart(2, '0')}:00.000Z`;
-const id = (n: number, letter: string) => `doc_${createToken(n)}${letter}`;
+const id = (n: number, letter: string) => `doc_${createShipmentToken(n)}${letter}`;
 
 describe('queries of documents', () => {
   let world: ReadModelsTestBed;
@@ -36,7 +42,7 @@ describe('queries of documents', () => {
     await waitUntilCaughtUp(models);
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const page = await models.queries.documents.listDocuments(ACME_LIVE, `shp_${createToken(n)}`, {
+      const page = await models.queries.documents.listDocuments(ACME_LIVE, `shp_${createShipmentToken(n)}`, {
         limit: 100,
         ...query,
         after,
@@ -77,7 +83,9 @@ describe('queries of documents', () => {
     await add('b', { created_at: at(2) });
     await add('a', { created_at: at(1), status: 'rejected', rejection_reason: 'blurred' });
     await waitUntilCaughtUp(models);
-    const { items } = await models.queries.documents.listDocuments(ACME_LIVE, `shp_${createToken(n)}`, { limit: 10 });
+    const { items } = await models.queries.documents.listDocuments(ACME_LIVE, `shp_${createShipmentToken(n)}`, {
+      limit: 10,
+    });
     const rejected = createDocumentRecord(n, 'a', {
       created_at: at(1),
       status: 'rejected',
@@ -102,12 +110,12 @@ describe('queries of documents', () => {
     expect(await list()).toEqual([['a']]);
     const nothing = { items: [], next: undefined };
     for (const scope of [ACME_TEST, OTHER_WORKSPACE]) {
-      expect(await models.queries.documents.listDocuments(scope, `shp_${createToken(n)}`, { limit: 10 })).toEqual(
-        nothing,
-      );
+      expect(
+        await models.queries.documents.listDocuments(scope, `shp_${createShipmentToken(n)}`, { limit: 10 }),
+      ).toEqual(nothing);
     }
     expect(
-      await models.queries.documents.listDocuments(ACME_LIVE, `shp_${createToken(n + 1_000)}`, { limit: 10 }),
+      await models.queries.documents.listDocuments(ACME_LIVE, `shp_${createShipmentToken(n + 1_000)}`, { limit: 10 }),
     ).toEqual(nothing);
   });
 });

@@ -1,10 +1,16 @@
 import type { DocumentRecord } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME_LIVE, createDocumentRecord, createMilestone, createEvent, createToken } from '../test/shipment-events.ts';
+import {
+  ACME_LIVE,
+  createDocumentRecord,
+  createMilestone,
+  createEvent,
+  createShipmentToken,
+} from '../test/shipment-events.ts';
 import { type DocumentRow, documentsModel } from './documents.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${createToken(1)}`;
+const stream = `shipment-${createShipmentToken(1)}`;
 const DELETED_AT = '2026-03-05T10:00:00.000Z';
 
 function event(revision: number, type: string, data: object, imported = false): ProjectedEvent {

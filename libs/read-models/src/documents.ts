@@ -3,8 +3,8 @@ import {
   type DocumentStatus,
   type DocumentType,
   isDocumentPresent,
-  isInScope,
-  type Scope,
+  isResourceInScope,
+  type WorkspaceScope,
   type Timestamp,
 } from '@tracking/contracts';
 import type { Collection, IndexSpec } from '@tracking/ports';
@@ -22,7 +22,7 @@ import {
 } from './read-model.ts';
 
 /** Row of one document, with separate fields for filters and sorting. */
-export interface DocumentRow extends ReadModelRow, Scope {
+export interface DocumentRow extends ReadModelRow, WorkspaceScope {
   readonly document: DocumentRecord;
   /** Id of the stored bytes; null if there are none. Not sent to clients. */
   readonly object_id: string | null;
@@ -132,9 +132,9 @@ export class DocumentQueries {
   constructor(private readonly active: Pick<ActiveRows<DocumentRow>, 'openActiveRows' | 'openVersionedRows'>) {}
 
   /** Returns the document; undefined if it does not exist in the scope. @throws Unavailable, Busy */
-  async getDocument(scope: Scope, id: string): Promise<FoundDocument | undefined> {
+  async getDocument(scope: WorkspaceScope, id: string): Promise<FoundDocument | undefined> {
     const row = await (await this.active.openActiveRows()).get(id, toShardValues(scope));
-    if (!row || !isInScope(row, scope)) return undefined;
+    if (!row || !isResourceInScope(row, scope)) return undefined;
     const { document, object_id, revision } = row;
     return { document, object_id, shipment_version: revision + 1 };
   }
@@ -143,7 +143,11 @@ export class DocumentQueries {
    * Lists documents newest first, by `created_at`, then id. Returns an empty page if the scope has no such shipment.
    * @throws Unavailable, Busy
    */
-  async listDocuments(scope: Scope, shipmentId: string, query: DocumentListQuery): Promise<QueryPage<DocumentRecord>> {
+  async listDocuments(
+    scope: WorkspaceScope,
+    shipmentId: string,
+    query: DocumentListQuery,
+  ): Promise<QueryPage<DocumentRecord>> {
     const { statuses, types, limit, after } = query;
     const rows = await this.active.openActiveRows();
     const found = await rows.find({

@@ -1,6 +1,6 @@
 import type { ShipmentException } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
-import { choosePropertyRounds } from '@tracking/testing';
+import { choosePropertyTestRounds } from '@tracking/testing';
 import {
   selectExpectedExceptions,
   EXCEPTION_FILTERS,
@@ -9,7 +9,7 @@ import {
   readExceptions,
 } from '../test/listed-exceptions.ts';
 import { createSeededRandom, describeFilter } from '../test/listed-shipments.ts';
-import { ACME_LIVE, createException, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
+import { ACME_LIVE, createException, OTHER_WORKSPACE, createShipmentToken } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, expectEqualToRebuild, rebuildAndWait, ReadModelsTestBed } from '../test/world.ts';
 import {
   EXCEPTION_SORTS,
@@ -51,7 +51,7 @@ describe('lists of stored exceptions', () => {
   );
 
   it('filtered by two fields', async () => {
-    for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / choosePropertyRounds(PAIRS.length))) {
+    for (let turn = 0; turn < PAIRS.length; turn += Math.floor(PAIRS.length / choosePropertyTestRounds(PAIRS.length))) {
       const filter = PAIRS[turn] as ExceptionListFilter;
       // Each filter in one order. The in-memory suite covers all orders.
       const sort = EXCEPTION_SORTS[turn % EXCEPTION_SORTS.length] as ExceptionSort;
@@ -104,14 +104,16 @@ describe('queries of exceptions', () => {
       if (random() < 0.3) {
         const shipment = next % 12;
         const opened = createRandomException(next, random);
-        const id = `exc_${createToken(shipment)}-new${next}`;
-        await put(shipment, { ...opened, id, shipment_id: `shp_${createToken(shipment)}` }, true);
+        const id = `exc_${createShipmentToken(shipment)}-new${next}`;
+        await put(shipment, { ...opened, id, shipment_id: `shp_${createShipmentToken(shipment)}` }, true);
         next += 1;
         return;
       }
       const one = [...all.values()][Math.floor(random() * all.size)] as ShipmentException;
       const { status, severity, assignee } = createRandomException(0, random);
-      const shipment = Array.from({ length: 12 }, (_, n) => n).find((n) => one.shipment_id === `shp_${createToken(n)}`);
+      const shipment = Array.from({ length: 12 }, (_, n) => n).find(
+        (n) => one.shipment_id === `shp_${createShipmentToken(n)}`,
+      );
       // A resolution changes no other exception.
       const others = status === 'resolved' ? {} : { severity, assignee };
       await put(shipment ?? 0, { ...one, status, ...others }, false);

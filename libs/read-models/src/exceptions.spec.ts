@@ -1,9 +1,15 @@
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME_LIVE, createException, createMilestone, createEvent, createToken } from '../test/shipment-events.ts';
+import {
+  ACME_LIVE,
+  createException,
+  createMilestone,
+  createEvent,
+  createShipmentToken,
+} from '../test/shipment-events.ts';
 import { type ExceptionRow, exceptionsModel } from './exceptions.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${createToken(1)}`;
+const stream = `shipment-${createShipmentToken(1)}`;
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
   const stored = { ...createEvent({ type, data }), stream, revision, position: String(revision) };

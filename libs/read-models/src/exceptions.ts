@@ -2,7 +2,7 @@ import {
   EXCEPTION_STATUSES,
   type ExceptionStatus,
   type ExceptionType,
-  type Scope,
+  type WorkspaceScope,
   SEVERITIES,
   type Severity,
   type ShipmentException,
@@ -23,7 +23,7 @@ import {
 import { type ListPart, MAX_PAGE_BYTES, readPageFromParts, type ScanBounds, scanRanges } from './walked-ranges.ts';
 
 /** Row of one exception, with separate fields for filters and sorting. */
-export interface ExceptionRow extends ReadModelRow, Scope {
+export interface ExceptionRow extends ReadModelRow, WorkspaceScope {
   readonly exception: ShipmentException;
   readonly shipment_id: string;
   readonly status: ExceptionStatus;
@@ -122,7 +122,7 @@ export class ExceptionQueries {
    * @throws Unavailable, Busy
    */
   async listExceptions(
-    scope: Scope,
+    scope: WorkspaceScope,
     { filter, sort, limit, after }: ExceptionListQuery,
   ): Promise<QueryPage<ShipmentException>> {
     const rows = await this.active.openActiveRows();
@@ -173,7 +173,7 @@ interface IndexRanges {
 
 /** Splits the list into ranges of an index. If the list is sorted by severity, it has one part per severity. */
 function splitIntoListParts(
-  scope: Scope,
+  scope: WorkspaceScope,
   filter: ExceptionListFilter,
   sort: ExceptionSort,
   after: SortValues | undefined,
@@ -195,7 +195,7 @@ function splitIntoListParts(
 }
 
 function createListPart(
-  scope: Scope,
+  scope: WorkspaceScope,
   filter: ExceptionListFilter,
   descending: boolean,
 ): Omit<ListPart, 'after' | 'toSortValues'> {

@@ -85,21 +85,21 @@ export class Lifecycle {
 
   /** Resolves when the queried generation has contained all stored events once. */
   start(): Promise<void> {
-    this.wake();
+    this.runStepNow();
     // Metrics are recorded outside of steps, because a step can wait for its store.
     this.timer = setInterval(() => {
       this.recordMetrics();
-      this.wake();
+      this.runStepNow();
     }, STEP_INTERVAL_MS);
     return this.ready.promise;
   }
 
   /** Runs a step now. If a step is already running, another step follows it. */
-  wake(): void {
+  runStepNow(): void {
     this.again = true;
     this.stepping ??= this.stepUntilIdle().finally(() => {
       this.stepping = undefined;
-      if (this.again && !this.stopped) this.wake();
+      if (this.again && !this.stopped) this.runStepNow();
     });
   }
 
@@ -123,13 +123,13 @@ export class Lifecycle {
       try {
         await this.runStep();
       } catch (error) {
-        this.reportFailure(error);
+        this.logFailedLifecycleStep(error);
       }
     }
   }
 
   /** Reports a failed step. The store is probably unavailable; the next step repeats the work. */
-  private reportFailure(error: unknown): void {
+  private logFailedLifecycleStep(error: unknown): void {
     const { name } = this.active.model;
     this.parts.metrics.createSubscriptionMetrics(name).recordFailure();
     this.parts.logger.warn(
@@ -192,7 +192,7 @@ export class Lifecycle {
     this.replaced.set(now.retiring, since);
     const left = since + this.parts.graceMs - performance.now();
     if (left > 0) {
-      if (left < STEP_INTERVAL_MS) setTimeout(() => this.wake(), left).unref();
+      if (left < STEP_INTERVAL_MS) setTimeout(() => this.runStepNow(), left).unref();
       return;
     }
     if (await this.parts.generations.finishRetirement(now)) this.replaced.delete(now.retiring);
@@ -216,7 +216,7 @@ export class Lifecycle {
       await this.parts.generations.dropDeadGenerations(this.active.model, now, signal);
       if (!signal.aborted) this.sweptVersion = now.version;
     } catch (error) {
-      this.reportFailure(error);
+      this.logFailedLifecycleStep(error);
     }
   }
 
@@ -289,7 +289,7 @@ export class Lifecycle {
         progress.removeLocalPartition(generation, partition);
         projected.record(describe(partition, undefined, false));
       },
-      onCompleted: () => this.wake(),
+      onCompleted: () => this.runStepNow(),
     };
   }
 

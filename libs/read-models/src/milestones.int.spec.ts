@@ -1,5 +1,5 @@
 import type { Classifier } from '@tracking/contracts';
-import { ACME_LIVE, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
+import { ACME_LIVE, OTHER_WORKSPACE, createShipmentToken } from '../test/shipment-events.ts';
 import { waitUntilCaughtUp, ReadModelsTestBed } from '../test/world.ts';
 import type { MilestoneListQuery } from './milestones.ts';
 import type { SortValues } from './read-model.ts';
@@ -24,14 +24,18 @@ describe('queries of milestones', () => {
     await waitUntilCaughtUp(models);
     const all: string[][] = [];
     for (let after: SortValues | undefined; ;) {
-      const { items, next } = await models.queries.milestones.listMilestones(ACME_LIVE, `shp_${createToken(n)}`, {
-        classifiers: ['actual'],
-        include_superseded: false,
-        include_retracted: false,
-        limit: 100,
-        ...query,
-        after,
-      });
+      const { items, next } = await models.queries.milestones.listMilestones(
+        ACME_LIVE,
+        `shp_${createShipmentToken(n)}`,
+        {
+          classifiers: ['actual'],
+          include_superseded: false,
+          include_retracted: false,
+          limit: 100,
+          ...query,
+          after,
+        },
+      );
       all.push(items.map(({ id }) => id.slice(-1)));
       if (!next) return all;
       after = next;
@@ -69,7 +73,7 @@ describe('queries of milestones', () => {
   it('omit superseded and retracted milestones unless requested', async () => {
     const classifiers: Classifier[] = ['actual', 'estimated'];
     await world.writer.recordMilestone(n, 'a', { classifier: 'estimated' });
-    await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [`mst_${createToken(n)}a`]);
+    await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [`mst_${createShipmentToken(n)}a`]);
     await world.writer.recordMilestone(n, 'c', { retracted_at: '2026-03-03T00:00:00.000Z' });
     expect(await list({ classifiers })).toEqual([['b']]);
     expect(await list({ classifiers, include_superseded: true })).toEqual([['a', 'b']]);
@@ -81,7 +85,9 @@ describe('queries of milestones', () => {
     await world.writer.recordMilestone(n, 'a');
     expect(await list()).toEqual([['a']]);
     const query = { classifiers: ['actual'], include_superseded: true, include_retracted: true, limit: 10 } as const;
-    expect(await models.queries.milestones.listMilestones(OTHER_WORKSPACE, `shp_${createToken(n)}`, query)).toEqual({
+    expect(
+      await models.queries.milestones.listMilestones(OTHER_WORKSPACE, `shp_${createShipmentToken(n)}`, query),
+    ).toEqual({
       items: [],
       next: undefined,
     });

@@ -1,9 +1,9 @@
 import { toShipmentEvent } from '@tracking/shipments-domain';
-import { ACME_LIVE, createMilestone, createEvent, createToken } from '../test/shipment-events.ts';
+import { ACME_LIVE, createMilestone, createEvent, createShipmentToken } from '../test/shipment-events.ts';
 import { milestonesModel } from './milestones.ts';
 import type { ProjectedEvent } from './read-model.ts';
 
-const stream = `shipment-${createToken(1)}`;
+const stream = `shipment-${createShipmentToken(1)}`;
 const last = { containers: [] };
 
 function event(revision: number, type: string, data: object): ProjectedEvent {
@@ -27,7 +27,7 @@ describe('rows of milestones', () => {
     expect([...fold(first).values()]).toEqual([
       expect.objectContaining({
         ...ACME_LIVE,
-        shipment_id: `shp_${createToken(1)}`,
+        shipment_id: `shp_${createShipmentToken(1)}`,
         revision: 1,
         superseded: false,
         retracted: false,

@@ -1,6 +1,6 @@
-import { addMissingDetails, type Classifier, type Milestone, type Scope } from '@tracking/contracts';
+import { addMissingDetails, type Classifier, type Milestone, type WorkspaceScope } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
-import { addReportTime, readMilestoneChanges } from '@tracking/shipments-domain';
+import { addReportTimeToMilestone, readMilestoneChanges } from '@tracking/shipments-domain';
 import type { ActiveRows } from './active-rows.ts';
 import {
   createScopeFilter,
@@ -12,7 +12,7 @@ import {
 } from './read-model.ts';
 
 /** Row of one milestone, with separate fields for filters and sorting. */
-export interface MilestoneRow extends ReadModelRow, Scope {
+export interface MilestoneRow extends ReadModelRow, WorkspaceScope {
   readonly shipment_id: string;
   readonly milestone: Milestone;
   readonly classifier: Classifier;
@@ -28,7 +28,7 @@ export interface MilestoneRow extends ReadModelRow, Scope {
  * Row of a superseded estimate that is no longer kept. It is outside all lists. It stays, because without it a repeated
  * event would store the row of the milestone again.
  */
-interface DroppedMilestoneRow extends ReadModelRow, Scope {
+interface DroppedMilestoneRow extends ReadModelRow, WorkspaceScope {
   readonly dropped: true;
 }
 
@@ -73,7 +73,7 @@ export const milestonesModel: ReadModel<StoredMilestoneRow, 'milestones'> = {
         ? []
         : [
             createMilestoneRow(
-              addReportTime(milestone, changes.isNew ? undefined : findMilestone(row(milestone.id)), at),
+              addReportTimeToMilestone(milestone, changes.isNew ? undefined : findMilestone(row(milestone.id)), at),
               scope,
               revision,
             ),
@@ -90,7 +90,7 @@ function findMilestone(row: StoredMilestoneRow | undefined): Milestone | undefin
   return row === undefined || 'dropped' in row ? undefined : row.milestone;
 }
 
-function createMilestoneRow(milestone: Milestone, scope: Scope, revision: number): MilestoneRow {
+function createMilestoneRow(milestone: Milestone, scope: WorkspaceScope, revision: number): MilestoneRow {
   return {
     id: milestone.id,
     shipment_id: milestone.shipment_id,
@@ -129,7 +129,11 @@ export class MilestoneQueries {
    * scope has no such shipment.
    * @throws Unavailable, Busy
    */
-  async listMilestones(scope: Scope, shipmentId: string, query: MilestoneListQuery): Promise<QueryPage<Milestone>> {
+  async listMilestones(
+    scope: WorkspaceScope,
+    shipmentId: string,
+    query: MilestoneListQuery,
+  ): Promise<QueryPage<Milestone>> {
     return readMilestonePage(await this.active.openActiveRows(), scope, shipmentId, query);
   }
 }
@@ -137,7 +141,7 @@ export class MilestoneQueries {
 /** The filters apply to entries of the timeline index of the shipment, which contains only its milestones. */
 export async function readMilestonePage(
   rows: Pick<Collection<StoredMilestoneRow>, 'find'>,
-  scope: Scope,
+  scope: WorkspaceScope,
   shipmentId: string,
   query: MilestoneListQuery,
 ): Promise<QueryPage<Milestone>> {

@@ -86,7 +86,7 @@ describe('a changed version of a read model', () => {
     await waitUntilTrue(async () => (await before.by(1)) === 1);
     // Pointer in the state that a process of the next version writes while it builds.
     expect(await before.generations.replaceOutdatedGeneration(model(2), await before.generation())).toBe(true);
-    before.lifecycle.wake();
+    before.lifecycle.runStepNow();
     for (let n = 2; n <= 20; n += 1) await world.writer.createShipment(n);
     await waitUntilTrue(async () => (await before.by(20)) === 1);
 

@@ -1,6 +1,6 @@
 import { ParkedStreams, PartitionCounts } from '@tracking/subscriptions';
 import { type LogLine, noMetrics, createRecordingLogger } from '@tracking/testing';
-import { createToken, ShipmentEventWriter } from '../test/shipment-events.ts';
+import { createShipmentToken, ShipmentEventWriter } from '../test/shipment-events.ts';
 import { waitUntilTrue, ReadModelsTestBed } from '../test/world.ts';
 import { ActiveRows } from './active-rows.ts';
 import { ProjectionMetrics } from './batch-projector.ts';
@@ -221,7 +221,7 @@ describe('an event that cannot be applied', () => {
       [...READ_MODEL_NAMES]
         .sort()
         .map((name) => [
-          `${name}.1.shipment-${createToken(1)}`,
+          `${name}.1.shipment-${createShipmentToken(1)}`,
           'UnknownEventType: unknown type of shipment event: shipment.teleported.v1',
         ]),
     );

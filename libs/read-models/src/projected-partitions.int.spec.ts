@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { jest } from '@jest/globals';
-import { eventually, simulateDelay } from '@tracking/testing';
+import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import { injectFaults } from '../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../test/world.ts';
 import { CheckpointPoller } from './checkpoint-poller.ts';
@@ -260,7 +260,7 @@ describe('messages about projected partitions', () => {
     await eventually(() => expect(messages).toHaveLength(2));
     for (let round = 0; round < 50; round += 1) {
       projected.record(progress('a', String(1_000 + round)));
-      await simulateDelay(1);
+      await waitForSimulatedDelay(1);
     }
     expect(messages).toHaveLength(2);
     continueReading();

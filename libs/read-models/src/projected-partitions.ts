@@ -80,7 +80,7 @@ class ProgressFollower {
     await setImmediate();
     while (!this.signal.aborted && this.changes.size + this.advanced.size > 0) {
       const partitions = [...this.changes.values()];
-      const generations = [...this.advanced].flatMap((generation) => generation.findProgress() ?? []);
+      const generations = [...this.advanced].flatMap((generation) => generation.getLowestProgress() ?? []);
       this.changes.clear();
       this.advanced.clear();
       await this.onMessage({ partitions, ...(generations.length > 0 && { generations }) });
@@ -101,7 +101,7 @@ class HeldGeneration {
   }
 
   /** Returns the lowest position of the partitions; undefined if one of them has none. */
-  findProgress(): GenerationProgress | undefined {
+  getLowestProgress(): GenerationProgress | undefined {
     let least: HandledPosition | undefined;
     for (const position of this.positions.values()) {
       if (position === null) return undefined;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Busy, Unavailable } from '@tracking/ports';
 import type { CheckpointDocument } from '@tracking/subscriptions';
 import { ProjectionProgress } from './projection-progress.ts';
-import { findLastPositions } from './slots.ts';
+import { getLastPositionsOfSlots } from './slots.ts';
 
 /** Partitions of a layout with two partitions, and the single partition. */
 const [A, B, ALL] = ['v1.shipment-a-p', 'v1.shipment-q-7', 'shipment-'] as const;
@@ -220,7 +220,7 @@ describe('the progress of a read model', () => {
     const progress = local([A, B]);
     await progress.setPointer(1, null);
     const [inA, inB] = ['shipment-a1', 'shipment-71'].map((stream) =>
-      findLastPositions([{ stream, position: '0002' }]),
+      getLastPositionsOfSlots([{ stream, position: '0002' }]),
     );
     const waits = [progress.waitUntilReached(inA!, LONG), progress.waitUntilReached(inB!, LONG)];
     progress.recordHandledPosition(1, A, '0002');

@@ -79,29 +79,29 @@ export class ProjectionProgress {
   }
 
   addLocalPartition(generation: number, partition: string, place: HandledPosition | undefined): void {
-    this.local.add(generation, partition);
+    this.local.addPartitionSlots(generation, partition);
     if (place !== undefined) this.recordHandledPosition(generation, partition, place);
   }
 
   removeLocalPartition(generation: number, partition: string): void {
-    this.local.remove(generation, partition);
+    this.local.removePartitionSlots(generation, partition);
   }
 
   /** Records that a followed process projects the partition, and reports its progress from now on. */
   addRemotePartition(generation: number, partition: string): void {
-    this.followed.add(generation, partition);
+    this.followed.addPartitionSlots(generation, partition);
   }
 
   /** Records that a followed process no longer projects the partition, or can no longer be reached. */
   removeRemotePartition(generation: number, partition: string): void {
     // Before the loss of a report, because the first reports can arrive before the queried generation is known.
     this.hasBeenReported ||= this.isProgressReported();
-    this.followed.remove(generation, partition);
+    this.followed.removePartitionSlots(generation, partition);
   }
 
   recordHandledPosition(generation: number, partition: string, place: HandledPosition): void {
     if (this.queried !== undefined && generation < this.queried) return;
-    if (!openPositions(this.known, generation).raise(partition, place)) return;
+    if (!openPositions(this.known, generation).raisePositions(partition, place)) return;
     if (generation === this.next) this.switchIfCaughtUp();
     else if (generation === this.queried) this.wakeWaiters();
   }
@@ -109,7 +109,7 @@ export class ProjectionProgress {
   /** Records that this process starts to write rows of events up to the position. */
   recordWrittenPosition(generation: number, partition: string, position: Position): void {
     if (this.queried === undefined || generation >= this.queried)
-      openPositions(this.written, generation).raise(partition, position);
+      openPositions(this.written, generation).raisePositions(partition, position);
   }
 
   /**
@@ -122,7 +122,7 @@ export class ProjectionProgress {
 
   /** Returns the position up to which the queried rows contain all events; undefined if a slot has no position. */
   handledPosition(): HandledPosition | undefined {
-    return this.queried === undefined ? undefined : this.known.get(this.queried)?.findMin();
+    return this.queried === undefined ? undefined : this.known.get(this.queried)?.getMinPosition();
   }
 
   /**
@@ -184,7 +184,7 @@ export class ProjectionProgress {
   private hasReached(awaited: Position | AwaitedSlots): boolean {
     const reached = this.queried === undefined ? undefined : this.known.get(this.queried);
     if (typeof awaited !== 'string') return reached?.hasReached(awaited) ?? false;
-    const place = reached?.findMin();
+    const place = reached?.getMinPosition();
     return place !== undefined && place >= awaited;
   }
 

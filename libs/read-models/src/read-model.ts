@@ -1,4 +1,4 @@
-import { listScopeValues, type Scope, type Timestamp } from '@tracking/contracts';
+import { listWorkspacesAndEnvironments, type WorkspaceScope, type Timestamp } from '@tracking/contracts';
 import type {
   Collection,
   CollectionSpec,
@@ -36,7 +36,7 @@ export interface ProjectedEvent {
   /** Late position of the event; set only if the event waited in a parked stream. */
   readonly place?: HandledPosition | undefined;
   /** Scope of the event's stream, from its first event; undefined for read models that do not need the scope. */
-  readonly scope: Scope | undefined;
+  readonly scope: WorkspaceScope | undefined;
   readonly event: ShipmentEvent;
 }
 
@@ -107,17 +107,17 @@ export function parseGeneration(model: ReadModel, collectionName: string): numbe
 export const SCOPE_FIELDS = ['workspace_id', 'environment'] as const;
 
 /** Returns an object with only the scope fields of a value. */
-export function pickScope({ workspace_id, environment }: Scope): Scope {
+export function pickScope({ workspace_id, environment }: WorkspaceScope): WorkspaceScope {
   return { workspace_id, environment };
 }
 
-export function createScopeFilter(scope: Scope): Filter {
+export function createScopeFilter(scope: WorkspaceScope): Filter {
   return { ...pickScope(scope) };
 }
 
 /** Returns the values of the shard key of rows in the scope. */
-export function toShardValues(scope: Scope): ShardValues {
-  return listScopeValues([scope]);
+export function toShardValues(scope: WorkspaceScope): ShardValues {
+  return listWorkspacesAndEnvironments([scope]);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { ACME_LIVE, createToken } from '../test/shipment-events.ts';
+import { ACME_LIVE, createShipmentToken } from '../test/shipment-events.ts';
 import { createWriteFaults, createSeededRandom, injectFaults } from '../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, expectEqualToRebuild, waitUntilTrue } from '../test/world.ts';
 
@@ -13,7 +13,7 @@ describe('read models over the embedded engines', () => {
     for (let n = from; n < to; n += 1) {
       await world.writer.createShipment(n);
       await world.writer.recordMilestone(n, 'a', { classifier: 'estimated' });
-      await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [`mst_${createToken(n)}a`]);
+      await world.writer.recordMilestone(n, 'b', { classifier: 'estimated' }, [`mst_${createShipmentToken(n)}a`]);
       await world.writer.changeShipment(n, { status: 'in_transit' });
     }
   }

@@ -1,6 +1,6 @@
 import { CHECKPOINTS_COLLECTION } from '@tracking/subscriptions';
 import { RecordedMetrics, eventually } from '@tracking/testing';
-import { ACME_LIVE, OTHER_WORKSPACE, createToken } from '../test/shipment-events.ts';
+import { ACME_LIVE, OTHER_WORKSPACE, createShipmentToken } from '../test/shipment-events.ts';
 import {
   ReadModelsTestBed,
   waitUntilCaughtUp,
@@ -39,11 +39,13 @@ describe('read models over the embedded engines', () => {
     expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
     expect(await models.progress.place('shipments')).toBe(position);
     expect(await externalIds(models)).toEqual(['two', 'one']);
-    expect(await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createToken(2)}`)).toMatchObject({
+    expect(await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createShipmentToken(2)}`)).toMatchObject({
       position,
       record: { version: 1 },
     });
-    expect(await models.queries.shipments.getShipment(OTHER_WORKSPACE, `shp_${createToken(2)}`)).toBeUndefined();
+    expect(
+      await models.queries.shipments.getShipment(OTHER_WORKSPACE, `shp_${createShipmentToken(2)}`),
+    ).toBeUndefined();
   });
 
   it('are ready on an empty store and show its first event', async () => {
@@ -69,7 +71,9 @@ describe('read models over the embedded engines', () => {
     for (let n = 1; n <= 20; n += 1) {
       const position = await world.writer.createShipment(n);
       expect(await models.progress.reached('shipments', position, WAIT)).toBe(true);
-      expect((await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createToken(n)}`))?.position).toBe(position);
+      expect((await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createShipmentToken(n)}`))?.position).toBe(
+        position,
+      );
     }
     const next = 'f'.repeat(16);
     expect(await models.progress.reached('shipments', next, 10)).toBe(false);
@@ -84,12 +88,19 @@ describe('read models over the embedded engines', () => {
     await world.writer.recordMilestone(1, 'a');
     const second = await world.startReadModels({ leases: world.createLeasesOfNextProcess() });
     await waitUntilCaughtUp(second);
-    expect((await second.queries.shipments.getShipment(ACME_LIVE, `shp_${createToken(1)}`))?.record).toMatchObject({
+    expect(
+      (await second.queries.shipments.getShipment(ACME_LIVE, `shp_${createShipmentToken(1)}`))?.record,
+    ).toMatchObject({
       house_bill: 'HB',
       version: 3,
     });
     expect(
-      (await second.queries.milestones.listMilestones(ACME_LIVE, `shp_${createToken(1)}`, { ...ALL, limit: 10 })).items,
+      (
+        await second.queries.milestones.listMilestones(ACME_LIVE, `shp_${createShipmentToken(1)}`, {
+          ...ALL,
+          limit: 10,
+        })
+      ).items,
     ).toHaveLength(1);
   });
 
@@ -103,11 +114,20 @@ describe('read models over the embedded engines', () => {
     await world.writer.recordMilestone(1, 'a');
     await waitUntilCaughtUp(second);
     expect(
-      (await second.queries.milestones.listMilestones(OTHER_WORKSPACE, `shp_${createToken(1)}`, { ...ALL, limit: 10 }))
-        .items,
+      (
+        await second.queries.milestones.listMilestones(OTHER_WORKSPACE, `shp_${createShipmentToken(1)}`, {
+          ...ALL,
+          limit: 10,
+        })
+      ).items,
     ).toHaveLength(1);
     expect(
-      (await second.queries.milestones.listMilestones(ACME_LIVE, `shp_${createToken(1)}`, { ...ALL, limit: 10 })).items,
+      (
+        await second.queries.milestones.listMilestones(ACME_LIVE, `shp_${createShipmentToken(1)}`, {
+          ...ALL,
+          limit: 10,
+        })
+      ).items,
     ).toEqual([]);
   });
 

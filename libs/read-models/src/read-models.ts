@@ -27,7 +27,7 @@ import { EventSweeper } from './published-events/published-event-rows.ts';
 import { Collections } from './read-model.ts';
 import { createTakeoverAges, type FindTimeAfter } from './takeover-age.ts';
 import { computeRowDigest, type RowDigest } from './row-digest.ts';
-import { type AwaitedEvent, findLastPositions } from './slots.ts';
+import { type AwaitedEvent, getLastPositionsOfSlots } from './slots.ts';
 import {
   findReadModelName,
   listReadModelsOfEvents,
@@ -150,13 +150,13 @@ export class ReadModels {
     this.progress = {
       reached: (model, position, timeoutMs) => rows[model].progress.waitUntilReached(position, timeoutMs),
       place: (model) => rows[model].progress.currentHandledPosition(),
-      findTakeoverAge: (model) => ages.get(model)?.measure() ?? Promise.resolve(undefined),
+      findTakeoverAge: (model) => ages.get(model)?.measureTakeoverAge() ?? Promise.resolve(undefined),
     };
     this.lifecycles = new Map(options.project === false ? [] : this.createLifecycles(options, shared));
     this.parkedStreams = new ParkedStreams(documentStore, (name) => this.lifecycles.get(name)?.retryParked());
     if (options.project !== false && eventRetentionMs !== undefined) {
       this.sweeper = new EventSweeper({ ...options, active: rows.published_events });
-      this.sweeper.job.startRounds();
+      this.sweeper.job.startJobRounds();
     }
     this.ready = Promise.all(READ_MODEL_NAMES.map((name) => this.startReadModel(name))).then(() => undefined);
   }
@@ -182,7 +182,7 @@ export class ReadModels {
    * @throws Busy if too many reads wait already
    */
   async waitForReadModelsOfEvents(events: readonly AwaitedEvent[], timeoutMs: number): Promise<boolean> {
-    const positions = findLastPositions(events);
+    const positions = getLastPositionsOfSlots(events);
     const names = listReadModelsOfEvents(events.map(({ type }) => type));
     const all = await Promise.all(names.map((name) => this.rows[name].progress.waitUntilReached(positions, timeoutMs)));
     return all.every(Boolean);
@@ -197,7 +197,7 @@ export class ReadModels {
   async rebuild(name: string): Promise<{ name: ReadModelName; generation: number }> {
     const known = this.requireReadModelName(name);
     const generation = await this.generations.startGeneration(this.rows[known].model);
-    this.lifecycles.get(known)?.wake();
+    this.lifecycles.get(known)?.runStepNow();
     return { name: known, generation };
   }
 
@@ -258,7 +258,7 @@ export class ReadModels {
   /** Finishes current batches, writes the checkpoints and releases the leases. Queries remain available. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await this.sweeper?.job.stopRounds();
+    await this.sweeper?.job.stopJobRounds();
     await Promise.all([...this.lifecycles.values()].map((lifecycle) => lifecycle.stop()));
     for (const { progress } of Object.values(this.rows)) progress.endWaits();
   }
@@ -302,7 +302,7 @@ export class ReadModels {
     const place = await active.progress.currentHandledPosition();
     const position = place === undefined ? null : toLogPosition(place);
     const { building } = pointer;
-    const made = building === null ? undefined : await active.findMinPosition(building);
+    const made = building === null ? undefined : await active.readMinCheckpointPosition(building);
     return {
       name,
       generation: active.progress.generation ?? pointer.active,

@@ -1,7 +1,13 @@
 import type { EventType } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import { SHIPMENT_STREAM_PREFIX } from '@tracking/shipments-domain';
-import { findSlots, type HandledPosition, listSlots, SLOT_COUNT, toLogPosition } from '@tracking/subscriptions';
+import {
+  computeSlotsOfStream,
+  type HandledPosition,
+  listSlotsOfPartition,
+  SLOT_COUNT,
+  toLogPosition,
+} from '@tracking/subscriptions';
 
 /** An event whose data must be readable. */
 export interface AwaitedEvent {
@@ -19,18 +25,18 @@ export function listPartitionSlots(partition: string): readonly number[] {
   const known = slotsByPartition.get(partition);
   if (known !== undefined) return known;
   if (slotsByPartition.size >= MAX_REMEMBERED_PARTITIONS) slotsByPartition.clear();
-  const slots = listSlots(partition, SHIPMENT_STREAM_PREFIX);
+  const slots = listSlotsOfPartition(partition, SHIPMENT_STREAM_PREFIX);
   slotsByPartition.set(partition, slots);
   return slots;
 }
 
 /** Returns the last position of each slot that contains events. */
-export function findLastPositions(
+export function getLastPositionsOfSlots(
   events: Iterable<{ readonly stream: string; readonly position: Position }>,
 ): ReadonlyMap<number, Position> {
   const last = new Map<number, Position>();
   for (const { stream, position } of events)
-    for (const slot of findSlots(stream, SHIPMENT_STREAM_PREFIX))
+    for (const slot of computeSlotsOfStream(stream, SHIPMENT_STREAM_PREFIX))
       if (position > (last.get(slot) ?? '')) last.set(slot, position);
   return last;
 }
@@ -40,7 +46,7 @@ export class SlotPositions {
   private readonly places: HandledPosition[] = Array.from({ length: SLOT_COUNT }, () => '');
 
   /** Raises the positions of a partition. Returns true if one of them was lower. */
-  raise(partition: string, place: HandledPosition): boolean {
+  raisePositions(partition: string, place: HandledPosition): boolean {
     let isRaised = false;
     for (const slot of listPartitionSlots(partition)) {
       if (place <= (this.places[slot] ?? '')) continue;
@@ -51,7 +57,7 @@ export class SlotPositions {
   }
 
   /** Returns the lowest position; undefined if a slot has none. */
-  findMin(): HandledPosition | undefined {
+  getMinPosition(): HandledPosition | undefined {
     let least = this.places[0] ?? '';
     for (const place of this.places) if (place < least) least = place;
     return least === '' ? undefined : least;
@@ -75,12 +81,12 @@ export class SlotPositions {
 export class SlotCounts {
   private readonly counts = new Map<number, number[]>();
 
-  add(generation: number, partition: string): void {
-    this.change(generation, partition, 1);
+  addPartitionSlots(generation: number, partition: string): void {
+    this.changeSlotCounts(generation, partition, 1);
   }
 
-  remove(generation: number, partition: string): void {
-    this.change(generation, partition, -1);
+  removePartitionSlots(generation: number, partition: string): void {
+    this.changeSlotCounts(generation, partition, -1);
   }
 
   /** Returns true if every slot of the generation is projected, here or in the other counts. */
@@ -90,7 +96,7 @@ export class SlotCounts {
     return true;
   }
 
-  private change(generation: number, partition: string, by: number): void {
+  private changeSlotCounts(generation: number, partition: string, by: number): void {
     const counts = this.counts.get(generation) ?? Array.from({ length: SLOT_COUNT }, () => 0);
     for (const slot of listPartitionSlots(partition)) counts[slot] = Math.max(0, (counts[slot] ?? 0) + by);
     if (counts.some((count) => count > 0)) this.counts.set(generation, counts);

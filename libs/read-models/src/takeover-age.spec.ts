@@ -16,9 +16,9 @@ describe('the age of a read model during a takeover', () => {
       () => NOW,
       () => answers.shift()!,
     );
-    const refused = await Promise.allSettled([age.measure(), age.measure()]);
+    const refused = await Promise.allSettled([age.measureTakeoverAge(), age.measureTakeoverAge()]);
     expect(refused).toMatchObject(Array(2).fill({ status: 'rejected', reason: expect.any(Unavailable) as unknown }));
-    expect(await age.measure()).toBe(3_000);
+    expect(await age.measureTakeoverAge()).toBe(3_000);
   });
 
   it('is undefined if the takeover ends during the look-up', async () => {
@@ -28,7 +28,7 @@ describe('the age of a read model during a takeover', () => {
       () => NOW,
       () => promise,
     );
-    const measured = age.measure();
+    const measured = age.measureTakeoverAge();
     progress.isTakenOver = false;
     resolve('2026-01-01T00:00:07Z');
     expect(await measured).toBeUndefined();

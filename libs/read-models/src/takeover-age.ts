@@ -28,12 +28,12 @@ export class TakeoverAge {
    * also if it ends meanwhile.
    * @throws Unavailable, after 1 s at the latest
    */
-  async measure(): Promise<number | undefined> {
+  async measureTakeoverAge(): Promise<number | undefined> {
     if (!this.progress.isTakenOver) return undefined;
     const now = this.clock().getTime();
     if (this.lookUp === undefined || Math.abs(now - this.lookUp.at) > LOOK_UP_INTERVAL_MS) {
       const createError = () => new Unavailable('event store', 'the age of the read models is not known; retry later');
-      const missingSince = withDeadline(this.findMissingSince(now), LOOK_UP_TIMEOUT_MS, createError);
+      const missingSince = withDeadline(this.readTimeOfMissingEvents(now), LOOK_UP_TIMEOUT_MS, createError);
       // A failed look-up is not shared with later lists.
       missingSince.catch(() => (this.lookUp = undefined));
       this.lookUp = { at: now, missingSince };
@@ -43,7 +43,7 @@ export class TakeoverAge {
   }
 
   /** @param now epoch milliseconds, which are the result if the rows lack nothing */
-  private async findMissingSince(now: number): Promise<number> {
+  private async readTimeOfMissingEvents(now: number): Promise<number> {
     const place = await this.progress.currentHandledPosition();
     const recordedAt = await this.findTimeAfter(place === undefined ? null : toLogPosition(place));
     return recordedAt === undefined ? now : Date.parse(recordedAt);

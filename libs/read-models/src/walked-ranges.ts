@@ -109,14 +109,14 @@ async function readStatusByStatus<T>(
 
 /** Reads all rows of the ranges and sorts them. If large rows truncate a range, the result ends at that point. */
 export async function readSortedRanges<R extends Document>(
-  rows: Pick<Collection<R>, 'findWithin'>,
+  rows: Pick<Collection<R>, 'findWithinByteLimit'>,
   part: ListPart,
   limit: number,
   bytes: number,
 ): Promise<ScanResult<R>> {
   const maxBytes = divideBytes(bytes, part.filters.length);
   const found = await readStatusByStatus(part.filters, (filter) =>
-    rows.findWithin(toQuery(part, filter, limit), maxBytes),
+    rows.findWithinByteLimit(toQuery(part, filter, limit), maxBytes),
   );
   const stretches = found.map(({ documents, isCut }) => {
     const last = documents.at(-1);

@@ -42,7 +42,7 @@ export class ChangingRows {
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly rows: Pick<Collection<ShipmentRow>, 'findWithin' | 'count' | 'scan' | 'writeMany'>,
+    private readonly rows: Pick<Collection<ShipmentRow>, 'findWithinByteLimit' | 'count' | 'scan' | 'writeMany'>,
     private readonly random: () => number,
   ) {}
 
@@ -92,9 +92,9 @@ export class ChangingRows {
   private wrapRows(): ListedRows['rows'] {
     const { rows } = this;
     return {
-      findWithin: (query, maxBytes) =>
+      findWithinByteLimit: (query, maxBytes) =>
         this.changeAfterRead(
-          () => rows.findWithin(query, maxBytes),
+          () => rows.findWithinByteLimit(query, maxBytes),
           ({ documents }) => documents,
         ),
       count: (filter, options) =>

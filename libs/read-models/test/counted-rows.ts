@@ -14,7 +14,7 @@ import { matchesCondition, type StoredField } from '@tracking/testing';
 /** In-memory rows with the indexes of their read model. They count the index entries that queries visit. */
 export class VisitCountingRows<R extends Document> implements Pick<
   Collection<R>,
-  'getMany' | 'find' | 'findWithin' | 'count' | 'scan'
+  'getMany' | 'find' | 'findWithinByteLimit' | 'count' | 'scan'
 > {
   visits = 0;
   readonly used = new Set<string>();
@@ -40,7 +40,7 @@ export class VisitCountingRows<R extends Document> implements Pick<
     return Promise.resolve(found.slice(0, query.limit));
   }
 
-  async findWithin(query: Query, maxBytes: number) {
+  async findWithinByteLimit(query: Query, maxBytes: number) {
     const found = await this.find(query);
     const documents = takeWithinBytes(found, maxBytes);
     return { documents, isCut: documents.length < found.length };

@@ -26,7 +26,7 @@ export function injectFaults(store: DocumentStore, trouble: FaultPlan): Document
         get: (id) => through('read', () => inner.get(id)),
         getMany: (ids, shards) => through('read', () => inner.getMany(ids, shards)),
         find: (query) => through('read', () => inner.find(query)),
-        findWithin: (query, maxBytes) => through('read', () => inner.findWithin(query, maxBytes)),
+        findWithinByteLimit: (query, maxBytes) => through('read', () => inner.findWithinByteLimit(query, maxBytes)),
         count: (filter, options) => through('read', () => inner.count(filter, options)),
         sum: (field, filter, index) => through('read', () => inner.sum(field, filter, index)),
         scan: (query) => through('read', () => inner.scan(query)),

@@ -1,5 +1,5 @@
 import { EXCEPTION_STATUSES, EXCEPTION_TYPES, SEVERITIES } from '@tracking/contracts';
-import type { Scope, ShipmentException } from '@tracking/contracts';
+import type { WorkspaceScope, ShipmentException } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import {
   type ExceptionListFilter,
@@ -11,7 +11,7 @@ import {
 import type { SortValues } from '../src/read-model.ts';
 import type { ScanBounds } from '../src/walked-ranges.ts';
 import { toDay, createSeededRandom } from './listed-shipments.ts';
-import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createException, createToken } from './shipment-events.ts';
+import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createException, createShipmentToken } from './shipment-events.ts';
 
 const ASSIGNEE_SAMPLES = [null, null, 'ann@example.com', 'team customs'];
 const EXCEPTION_TYPE_SAMPLES = EXCEPTION_TYPES.slice(0, 5);
@@ -31,7 +31,7 @@ export function createRandomException(n: number, random: () => number): Shipment
   });
 }
 
-export function createExceptionRow(of: ShipmentException, scope: Scope = ACME_LIVE): ExceptionRow {
+export function createExceptionRow(of: ShipmentException, scope: WorkspaceScope = ACME_LIVE): ExceptionRow {
   const { id, shipment_id, status, type, severity, opened_at } = of;
   const assignee = of.assignee ?? UNASSIGNED_VALUE;
   return { ...scope, id, exception: of, revision: 1, shipment_id, status, type, severity, assignee, opened_at };
@@ -62,9 +62,9 @@ export const EXCEPTION_FILTERS: readonly ExceptionListFilter[] = [
   { type: EXCEPTION_TYPES },
   { severity: ['critical'] },
   { severity: ['low', 'high'] },
-  { shipment_id: `shp_${createToken(7)}` },
+  { shipment_id: `shp_${createShipmentToken(7)}` },
   // This shipment belongs to another scope.
-  { shipment_id: `shp_${createToken(10)}` },
+  { shipment_id: `shp_${createShipmentToken(10)}` },
   { assignee: 'ann@example.com' },
   { assignee: 'Ann@example.com' },
   { unassigned: true },

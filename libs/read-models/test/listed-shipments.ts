@@ -1,5 +1,5 @@
 import { TRANSPORT_MODES, SHIPMENT_STATUSES } from '@tracking/contracts';
-import type { Scope, ShipmentRecord } from '@tracking/contracts';
+import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
 import type { ListBounds, ListedRows } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
 import { ShipmentQueries } from '../src/shipments/shipment-queries.ts';
@@ -7,7 +7,7 @@ import { shipmentsModel } from '../src/shipments/shipment-rows.ts';
 import type { ShipmentRow } from '../src/shipments/shipment-rows.ts';
 import { listSearchTerms } from '../src/shipments/shipment-terms.ts';
 import type { SortValues } from '../src/read-model.ts';
-import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createShipmentRecord, createToken } from './shipment-events.ts';
+import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createShipmentRecord, createShipmentToken } from './shipment-events.ts';
 
 /** Returns a generator of numbers from 0 to below 1. The sequence is the same in every run. */
 export function createSeededRandom(seed: number): () => number {
@@ -68,7 +68,7 @@ export function createRandomRecord(n: number, random: () => number): ShipmentRec
   });
 }
 
-export function toShipmentRow(record: ShipmentRecord, scope: Scope = ACME_LIVE): ShipmentRow {
+export function toShipmentRow(record: ShipmentRecord, scope: WorkspaceScope = ACME_LIVE): ShipmentRow {
   const { id, created_at, updated_at, eta, status, open_exceptions_count, version } = record;
   const terms = listSearchTerms(record);
   return {
@@ -96,7 +96,7 @@ export function createRandomRows(count: number, seed = 1): readonly ShipmentRow[
 
 /** Filters to test, each with values that some rows have and with values that no row has. */
 export const SHIPMENT_LIST_FILTERS: readonly ShipmentListFilter[] = [
-  { ids: [10, 12, 12, 23, 31, 45, 46, 47, 58, 99, 999].map((n) => `shp_${createToken(n)}`) },
+  { ids: [10, 12, 12, 23, 31, 45, 46, 47, 58, 99, 999].map((n) => `shp_${createShipmentToken(n)}`) },
   { status: ['in_transit'] },
   { status: ['arrived', 'pending', 'cancelled'] },
   { status: SHIPMENT_STATUSES },

@@ -4,7 +4,7 @@ import type {
   DocumentRecord,
   JsonObject,
   Milestone,
-  Scope,
+  WorkspaceScope,
   ShipmentException,
   ShipmentRecord,
   Timestamp,
@@ -12,9 +12,9 @@ import type {
 import type { EventStore, NewEvent, Position } from '@tracking/ports';
 import type { Changes, ShipmentEventBody } from '@tracking/shipments-domain';
 
-export const ACME_LIVE: Scope = { workspace_id: 'wsp_acme', environment: 'live' };
-export const ACME_TEST: Scope = { workspace_id: 'wsp_acme', environment: 'test' };
-export const OTHER_WORKSPACE: Scope = { workspace_id: 'wsp_other', environment: 'live' };
+export const ACME_LIVE: WorkspaceScope = { workspace_id: 'wsp_acme', environment: 'live' };
+export const ACME_TEST: WorkspaceScope = { workspace_id: 'wsp_acme', environment: 'test' };
+export const OTHER_WORKSPACE: WorkspaceScope = { workspace_id: 'wsp_other', environment: 'live' };
 
 const BASE32_ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const NOON_MS = Date.parse('2026-03-01T12:00:00.000Z');
@@ -23,7 +23,7 @@ const NOON_MS = Date.parse('2026-03-01T12:00:00.000Z');
  * Returns the token of the n-th shipment. It is as long as real tokens, and its first character is uniformly
  * distributed.
  */
-export function createToken(n: number): string {
+export function createShipmentToken(n: number): string {
   return `${BASE32_ALPHABET[n % 32] ?? 'a'}${'a'.repeat(17)}${String(n)
     .padStart(8, '0')
     .replace(/[01]/g, (digit) => BASE32_ALPHABET[Number(digit)] ?? '')}`;
@@ -33,7 +33,7 @@ export function createShipmentRecord(n: number, fields: Partial<ShipmentRecord> 
   const at = new Date(NOON_MS + n * 1_000).toISOString();
   return {
     ...EMPTY_SHIPMENT_FIELDS,
-    id: `shp_${createToken(n)}`,
+    id: `shp_${createShipmentToken(n)}`,
     external_id: null,
     mode: 'ocean',
     load_type: null,
@@ -72,8 +72,8 @@ export function createShipmentRecord(n: number, fields: Partial<ShipmentRecord> 
 
 export function createMilestone(n: number, id: string, fields: Partial<Milestone> = {}): Milestone {
   return {
-    id: `mst_${createToken(n)}${id}`,
-    shipment_id: `shp_${createToken(n)}`,
+    id: `mst_${createShipmentToken(n)}${id}`,
+    shipment_id: `shp_${createShipmentToken(n)}`,
     code: 'gated_in',
     label: 'Gated in',
     sequence: 40,
@@ -101,8 +101,8 @@ export function createMilestone(n: number, id: string, fields: Partial<Milestone
 
 export function createException(n: number, id: string, fields: Partial<ShipmentException> = {}): ShipmentException {
   return {
-    id: `exc_${createToken(n)}${id}`,
-    shipment_id: `shp_${createToken(n)}`,
+    id: `exc_${createShipmentToken(n)}${id}`,
+    shipment_id: `shp_${createShipmentToken(n)}`,
     container_number: null,
     type: 'customs_hold',
     severity: 'high',
@@ -125,8 +125,8 @@ export function createException(n: number, id: string, fields: Partial<ShipmentE
 
 export function createDocumentRecord(n: number, id: string, fields: Partial<DocumentRecord> = {}): DocumentRecord {
   return {
-    id: `doc_${createToken(n)}${id}`,
-    shipment_id: `shp_${createToken(n)}`,
+    id: `doc_${createShipmentToken(n)}${id}`,
+    shipment_id: `shp_${createShipmentToken(n)}`,
     type: 'packing_list',
     status: 'uploaded',
     file_name: 'packing list.pdf',
@@ -171,10 +171,14 @@ export class ShipmentEventWriter {
   constructor(private readonly eventStore: EventStore) {}
 
   streamName(n: number): string {
-    return `shipment-${createToken(n)}`;
+    return `shipment-${createShipmentToken(n)}`;
   }
 
-  createShipment(n: number, fields: Partial<ShipmentRecord> = {}, scope: Scope = ACME_LIVE): Promise<Position> {
+  createShipment(
+    n: number,
+    fields: Partial<ShipmentRecord> = {},
+    scope: WorkspaceScope = ACME_LIVE,
+  ): Promise<Position> {
     const sent = { etd: null, eta: null, legs: [] };
     return this.appendEventsWithBodies(n, {
       type: 'shipment.created.v1',

@@ -1,5 +1,5 @@
 import type { Collection, DocumentStore } from '@tracking/ports';
-import { choosePropertyRounds } from '@tracking/testing';
+import { choosePropertyTestRounds } from '@tracking/testing';
 import { createRowsCollectionSpec } from '../src/read-model.ts';
 import type { ListBounds } from '../src/shipments/list-plan.ts';
 import type { ShipmentListFilter, ShipmentOrder } from '../src/shipments/list-conditions.ts';
@@ -60,7 +60,7 @@ const LOW_LIST_BOUNDS: readonly ListBounds[] = [
 const SORT_ALL_BOUNDS: ListBounds = { few: 1_000, compared: 1_000, stretch: 10, stretches: 2, bytes: 60_000 };
 
 /** Step between the tested orders. CI tests each filter in every order; local runs test two orders alternately. */
-const TESTED_ORDER_STEP = SHIPMENT_LIST_ORDERS.length / choosePropertyRounds(SHIPMENT_LIST_ORDERS.length);
+const TESTED_ORDER_STEP = SHIPMENT_LIST_ORDERS.length / choosePropertyTestRounds(SHIPMENT_LIST_ORDERS.length);
 
 /**
  * Tests that a document store lists the same shipments as plain filters over all rows, for each filter and each pair.
@@ -91,7 +91,7 @@ export function defineShipmentListTests(open: () => DocumentStore): void {
     for (
       let turn = 0;
       turn < FILTER_PAIRS.length;
-      turn += Math.floor(FILTER_PAIRS.length / choosePropertyRounds(FILTER_PAIRS.length))
+      turn += Math.floor(FILTER_PAIRS.length / choosePropertyTestRounds(FILTER_PAIRS.length))
     ) {
       const filter = FILTER_PAIRS[turn] as ShipmentListFilter;
       const asked = LIVE_RECORDS.filter((record) => matchesFilter(record, filter));

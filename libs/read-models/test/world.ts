@@ -53,7 +53,7 @@ export class ReadModelsTestBed {
 
   async close(): Promise<void> {
     await Promise.all(this.started.map((readModels) => readModels.stop()));
-    await this.engine.close();
+    await this.engine.closeEngine();
     await this.folder.remove();
   }
 }

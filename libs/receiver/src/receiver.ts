@@ -23,7 +23,7 @@ export interface ReceivedDelivery {
   readonly receivedAt: Date;
 }
 
-/** The unchanged request of a delivery. */
+/** HTTP request of a delivery as the receiver got it, with the body unparsed. */
 export interface DeliveryRequest {
   readonly headers: IncomingHttpHeaders;
   /** Request body, byte for byte. */

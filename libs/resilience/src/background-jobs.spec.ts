@@ -8,7 +8,7 @@ class OneLease implements LeaseSource {
   held: (Lease & { lose(): void; requestHandOver(): void }) | undefined;
   acquired = 0;
 
-  async acquire(name: string, signal: AbortSignal): Promise<Lease> {
+  async acquireLease(name: string, signal: AbortSignal): Promise<Lease> {
     while (this.held !== undefined) await new Promise(setImmediate);
     signal.throwIfAborted();
     const ended = new AbortController();
@@ -38,9 +38,9 @@ describe('a leader-elected job', () => {
   let rounds: AsyncGenerator<AbortSignal>;
   let job: LeaderElectedJob;
 
-  function start(everyMs: number, doRound: LeaderElectedJobOptions['round'] = async () => undefined): void {
+  function start(everyMs: number, doRound: LeaderElectedJobOptions['runRound'] = async () => undefined): void {
     const begun: AbortSignal[] = [];
-    const round: LeaderElectedJobOptions['round'] = async (ending, lease) => {
+    const round: LeaderElectedJobOptions['runRound'] = async (ending, lease) => {
       begun.push(ending);
       await doRound(ending, lease);
     };
@@ -59,14 +59,14 @@ describe('a leader-elected job', () => {
       countRetry,
       description: 'sweeping',
       intervalMs: everyMs,
-      round,
+      runRound: round,
     });
-    job.startRounds();
+    job.startJobRounds();
   }
 
   const nextRound = async () => (await rounds.next()).value as AbortSignal;
 
-  afterEach(() => job.stopRounds());
+  afterEach(() => job.stopJobRounds());
 
   it('runs repeatedly while it holds the lease', async () => {
     start(1);
@@ -128,7 +128,7 @@ describe('a leader-elected job', () => {
   it('releases the lease when it stops', async () => {
     start(NEVER_MS);
     await nextRound();
-    await job.stopRounds();
+    await job.stopJobRounds();
     expect(leases.held).toBeUndefined();
   });
 });

@@ -28,7 +28,7 @@ export interface LeaderElectedJobOptions {
    *   then does the remaining work
    * @param lease lease of the round; check it before work that a process must not continue after a pause
    */
-  round(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void>;
+  runRound(ending: AbortSignal, lease: Pick<Lease, 'isHeld'>): Promise<void>;
 }
 
 /** Periodic job that runs in one process at a time: the process that holds the job's lease. Failures are retried. */
@@ -39,7 +39,7 @@ export class LeaderElectedJob {
 
   constructor(private readonly options: LeaderElectedJobOptions) {}
 
-  startRounds(): void {
+  startJobRounds(): void {
     this.running = this.runUntilStopped();
   }
 
@@ -48,7 +48,7 @@ export class LeaderElectedJob {
     this.wakeUp.signalWakeUp();
   }
 
-  async stopRounds(): Promise<void> {
+  async stopJobRounds(): Promise<void> {
     this.stopping.abort();
     await this.running;
   }
@@ -58,7 +58,7 @@ export class LeaderElectedJob {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        const lease = await leases.acquire(name, signal);
+        const lease = await leases.acquireLease(name, signal);
         const ending = AbortSignal.any([signal, lease.lost, lease.handOverRequested]);
         await this.runJobRounds(ending, lease).finally(() => lease.release());
       } catch (error) {
@@ -74,7 +74,7 @@ export class LeaderElectedJob {
     if (this.options.startsWithWait === true) await this.wakeUp.waitForWakeUp(this.options.intervalMs, ending);
     while (!ending.aborted) {
       const startedAt = performance.now();
-      await this.options.round(ending, lease);
+      await this.options.runRound(ending, lease);
       await this.wakeUp.waitForWakeUp(Math.max(0, startedAt + this.options.intervalMs - performance.now()), ending);
     }
   }

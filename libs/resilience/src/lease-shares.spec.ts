@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { Lease, LeaseMember, Leases, Membership, WantedLeases } from '@tracking/ports';
+import type { Lease, LeaseMember, Leases, LeaseGroupMembership, WantedLeases } from '@tracking/ports';
 import { LeaseShares } from './lease-shares.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'];
@@ -12,7 +12,7 @@ class FakeLeases implements Leases {
   private readonly listeners: (() => void)[] = [];
   private others: readonly LeaseMember[] | undefined;
 
-  acquire(name: string, signal: AbortSignal): Promise<Lease> {
+  acquireLease(name: string, signal: AbortSignal): Promise<Lease> {
     signal.throwIfAborted();
     const ended = new AbortController();
     this.held.set(name, ended);
@@ -22,7 +22,7 @@ class FakeLeases implements Leases {
     return Promise.resolve({ name, epoch: 1, lost: ended.signal, handOverRequested, isHeld, release });
   }
 
-  join(about: Pick<LeaseMember, 'name'>): Membership {
+  joinLeaseGroup(about: Pick<LeaseMember, 'name'>): LeaseGroupMembership {
     const readMembers = (): readonly LeaseMember[] | undefined =>
       this.others && [{ id: 'self', ...about, wanted: this.announced.at(-1) ?? {} }, ...this.others];
     return {
@@ -30,12 +30,12 @@ class FakeLeases implements Leases {
       get members() {
         return readMembers();
       },
-      announce: (wanted) => {
+      announceMember: (wanted) => {
         this.announced = [...this.announced, wanted];
         this.notify();
       },
       onChange: (listener) => void this.listeners.push(listener),
-      leave: () => Promise.resolve(),
+      removeMember: () => Promise.resolve(),
     };
   }
 
@@ -89,7 +89,8 @@ describe('shared leases', () => {
   });
 
   function startAcquiring(signal = never): void {
-    const acquire = async (name: string) => acquired.set(name, await shares.getGroup('work').acquire(name, signal));
+    const acquire = async (name: string) =>
+      acquired.set(name, await shares.getGroup('work').acquireLease(name, signal));
     for (const name of NAMES) acquire(name).catch(() => undefined);
   }
 
@@ -146,7 +147,7 @@ describe('shared leases', () => {
       await lease.release();
     }
     expect(shares.getShareReports()).toEqual({ work: { held: 2, members: 2 } });
-    for (const { name } of requested) void shares.getGroup('work').acquire(name, never);
+    for (const { name } of requested) void shares.getGroup('work').acquireLease(name, never);
     await settle();
     expect(leases.held.size).toBe(2);
     leases.setOthers();
@@ -195,12 +196,12 @@ describe('shared leases', () => {
     stopping.abort(new Error('stopped'));
     await settle();
     expect(leases.announced.at(-1)).toEqual({ work: [] });
-    await expect(shares.getGroup('work').acquire('a', stopping.signal)).rejects.toThrow('stopped');
+    await expect(shares.getGroup('work').acquireLease('a', stopping.signal)).rejects.toThrow('stopped');
   });
 
   it('of a waiting caller are not acquired after its signal aborted', async () => {
     const stopping = new AbortController();
-    const waiting = shares.getGroup('work').acquire('a', stopping.signal);
+    const waiting = shares.getGroup('work').acquireLease('a', stopping.signal);
     stopping.abort(new Error('stopped'));
     await expect(waiting).rejects.toThrow('stopped');
     leases.setOthers();

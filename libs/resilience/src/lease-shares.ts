@@ -6,7 +6,7 @@ import type {
   LeaseSource,
   Logger,
   MemberDescription,
-  Membership,
+  LeaseGroupMembership,
   Metrics,
 } from '@tracking/ports';
 import { assignLeases } from './lease-assignment.ts';
@@ -34,14 +34,14 @@ export interface LeaseShareReport {
  */
 export class LeaseShares {
   private readonly groups = new Map<string, LeaseGroup>();
-  private readonly membership: Membership;
+  private readonly membership: LeaseGroupMembership;
   private readonly gauge: Gauge;
   private isAnnouncing = false;
 
   constructor(private readonly options: LeaseSharesOptions) {
     const help = 'Leases that this process holds: shards, partitions and jobs.';
     this.gauge = options.metrics.gauge('leases_held', help, ['group']);
-    this.membership = options.leases.join(options.member);
+    this.membership = options.leases.joinLeaseGroup(options.member);
     this.membership.onChange(() => {
       for (const group of this.groups.values()) group.assignLeases();
     });
@@ -91,7 +91,7 @@ export class LeaseShares {
     this.isAnnouncing = true;
     setImmediate(() => {
       this.isAnnouncing = false;
-      this.membership.announce(Object.fromEntries([...this.groups].map(([name, { wanted }]) => [name, wanted])));
+      this.membership.announceMember(Object.fromEntries([...this.groups].map(([name, { wanted }]) => [name, wanted])));
     });
   }
 }
@@ -99,7 +99,7 @@ export class LeaseShares {
 interface LeaseGroupOptions {
   readonly name: string;
   readonly leases: LeaseSource;
-  readonly membership: Membership;
+  readonly membership: LeaseGroupMembership;
   readonly logger: Logger;
   /** Called after the leases that this process wants have changed. */
   onWantedChange(): void;
@@ -139,13 +139,13 @@ export class LeaseGroup implements LeaseSource {
    * signal aborts, so use the same signal for as long as the process is ready to hold the lease.
    * @throws the signal's reason if it aborts first
    */
-  async acquire(name: string, signal: AbortSignal): Promise<Lease> {
+  async acquireLease(name: string, signal: AbortSignal): Promise<Lease> {
     signal.throwIfAborted();
     this.addWaitingCaller(name, signal);
     for (;;) {
       const assignment = await this.waitForAssignment(name, signal);
       try {
-        const lease = await this.options.leases.acquire(name, AbortSignal.any([signal, assignment]));
+        const lease = await this.options.leases.acquireLease(name, AbortSignal.any([signal, assignment]));
         return this.shareLease(lease, assignment, signal);
       } catch (error) {
         if (signal.aborted || !assignment.aborted) throw error;

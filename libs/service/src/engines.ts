@@ -23,7 +23,7 @@ export function openEventStoreDb(service: Service, options: EventStoreDbOptions)
   const { logger, metrics, shutdown } = service;
   const eventStore = new EventStoreDbEventStore({ ...options, logger, metrics });
   shutdown.addShutdownStep('event store', () => eventStore.close());
-  service.watchEngine('event store', () => eventStore.head());
+  service.addEngineReadinessCheck('event store', () => eventStore.head());
   service.requireAccess('EVENTSTOREDB_URL', () => eventStore.checkAccess());
   return eventStore;
 }
@@ -44,7 +44,7 @@ export function openMongo(
   const documentStore = new MongoDocumentStore(connection);
   const leases = new MongoLeases(documentStore, metrics);
   shutdown.addShutdownStep('leases', () => leases.close());
-  service.watchEngine('document store', () => connection.pingDatabase());
+  service.addEngineReadinessCheck('document store', () => connection.pingDatabase());
   service.requireAccess('MONGODB_URL', () => checkServerAccess(connection));
   const { advertisedAddress: address, tls } = reached;
   const tlsName = address === undefined || tls === undefined ? undefined : findHostNameOfCertificate(tls);
@@ -65,7 +65,7 @@ export function openKafka(service: Service, options: KafkaOptions): KafkaMessage
   const { logger, metrics, shutdown } = service;
   const broker = new KafkaMessageBroker({ ...options, logger, metrics });
   shutdown.addShutdownStep('message broker', () => broker.close());
-  service.watchEngine('message broker', () => broker.checkHealth(SHIPMENT_EVENTS_TOPIC.name));
+  service.addEngineReadinessCheck('message broker', () => broker.checkHealth(SHIPMENT_EVENTS_TOPIC.name));
   return broker;
 }
 

@@ -9,7 +9,7 @@ import {
   noMetrics,
   silentLogger,
 } from '@tracking/testing';
-import { findHostNameOfCertificate, followReplicas, ReplicaChannels } from './replica-channels.ts';
+import { findHostNameOfCertificate, connectToEachReplica, ReplicaChannels } from './replica-channels.ts';
 
 const TOKEN = 'service token for tests';
 const GROUP = 'read_models';
@@ -62,7 +62,7 @@ describe('following the replicas of a service', () => {
       ...{ proto: PROJECTIONS_PROTO, address, token: TOKEN, logger: silentLogger, metrics: noMetrics },
       ...(tls && { tls }),
     });
-    server.serve<FollowedOperations>({
+    server.serveOperations<FollowedOperations>({
       progress: {
         follow: (_request, send, signal) =>
           new Promise((resolve) => {
@@ -71,8 +71,8 @@ describe('following the replicas of a service', () => {
           }),
       },
     });
-    await server.listen();
-    closing.push(() => server.close());
+    await server.listenOnAddress();
+    closing.push(() => server.closeServer());
     const tlsName = tls && findHostNameOfCertificate(tls);
     return { id: name, name, address, wanted: { [GROUP]: ['a'] }, ...(tlsName && { tlsName }) };
   }
@@ -82,7 +82,7 @@ describe('following the replicas of a service', () => {
     const clientTls = withTls ? { ca: authority.cert } : undefined;
     const options = { ...OPTIONS, clientTls };
     const followed = new Set<string>();
-    const stop = followReplicas<FollowedOperations>(shares, GROUP, options, async (operations, signal) => {
+    const stop = connectToEachReplica<FollowedOperations>(shares, GROUP, options, async (operations, signal) => {
       let connected = '';
       await operations.progress.follow({}, (name) => followed.add((connected = name)), signal);
       followed.delete(connected);

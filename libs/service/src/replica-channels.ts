@@ -77,14 +77,14 @@ export class ReplicaChannels<Operations extends Parts<Operations>> {
   async closeReplicaChannels(): Promise<void> {
     const channels = [...this.replicas.values()].map(({ channel }) => channel);
     this.replicas.clear();
-    await Promise.all(channels.map((channel) => channel.close()));
+    await Promise.all(channels.map((channel) => channel.closeChannel()));
   }
 
   private closeEndedChannels(live: ReadonlySet<string>): void {
     for (const [id, { channel }] of this.replicas) {
       if (live.has(id)) continue;
       this.replicas.delete(id);
-      void channel.close();
+      void channel.closeChannel();
     }
   }
 }
@@ -95,7 +95,7 @@ export class ReplicaChannels<Operations extends Parts<Operations>> {
  * reject
  * @returns a function that ends all signals and closes the connections
  */
-export function followReplicas<Operations extends Parts<Operations>>(
+export function connectToEachReplica<Operations extends Parts<Operations>>(
   shares: LeaseShares,
   group: string,
   options: ReplicaChannelsOptions,
@@ -133,7 +133,7 @@ export function followReplicas<Operations extends Parts<Operations>>(
  * address of this machine in a network if the server listens on all addresses.
  * @param address listening address `host:port`
  */
-export function findAdvertisedAddress(address: string): string {
+export function getAdvertisedAddress(address: string): string {
   const end = address.lastIndexOf(':');
   const [host, port] = [address.slice(0, end), address.slice(end + 1)];
   if (!UNSPECIFIED_HOSTS.has(host)) return address;

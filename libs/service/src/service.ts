@@ -103,7 +103,7 @@ export class Service {
    * @param name name of the engine for operators
    * @param probe rejects if the engine does not respond
    */
-  watchEngine(name: string, probe: () => Promise<unknown>): void {
+  addEngineReadinessCheck(name: string, probe: () => Promise<unknown>): void {
     const { signal } = this.stopping;
     const probeRepeatedly = async () => {
       while (!signal.aborted) {

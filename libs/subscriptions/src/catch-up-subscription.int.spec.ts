@@ -3,7 +3,13 @@ import { once } from 'node:events';
 import type { EmbeddedEngine } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import { type EventStore, type Lease, type StoredEvent, Unavailable } from '@tracking/ports';
-import { type TempFolder, eventually, expectStaysTrue, silentLogger, createTempFolder } from '@tracking/testing';
+import {
+  type TempFolder,
+  eventually,
+  expectAssertionStaysTrue,
+  silentLogger,
+  createTempFolder,
+} from '@tracking/testing';
 import { CatchUpSubscription, type CatchUpSubscriptionOptions } from './catch-up-subscription.ts';
 import { type CheckpointDocument, CHECKPOINTS_COLLECTION, toHandledPosition, toLogPosition } from './checkpoint.ts';
 import { ParkedStreams } from './parked-streams.ts';
@@ -23,7 +29,7 @@ describe('a subscriber', () => {
   });
   afterEach(async () => {
     await Promise.all(started.map((each) => each.stop()));
-    await engine.close();
+    await engine.closeEngine();
     await folder.remove();
   });
 
@@ -68,15 +74,15 @@ describe('a subscriber', () => {
       handOver.abort();
       return Promise.reject(ending.reason as Error);
     };
-    const acquire = async (name: string, signal: AbortSignal): Promise<Lease> => {
-      const lease = await engine.leases.acquire(name, signal);
+    const acquireLease = async (name: string, signal: AbortSignal): Promise<Lease> => {
+      const lease = await engine.leases.acquireLease(name, signal);
       const { epoch, lost } = lease;
       const handOverRequested = handOver.signal.aborted ? never.signal : handOver.signal;
       return { name, epoch, lost, handOverRequested, isHeld: () => lease.isHeld(), release: () => lease.release() };
     };
     await append();
     start({
-      leases: { acquire },
+      leases: { acquireLease },
       createHandler: () => Promise.resolve({ handle }),
       metrics: { recordBatch: () => undefined, recordFailure: () => (failures += 1) },
     });
@@ -192,12 +198,12 @@ describe('a subscriber', () => {
       steps.push('retried');
       return [];
     };
-    const acquire = async (name: string, signal: AbortSignal) => {
-      const lease = await engine.leases.acquire(name, signal);
+    const acquireLease = async (name: string, signal: AbortSignal) => {
+      const lease = await engine.leases.acquireLease(name, signal);
       lease.lost.addEventListener('abort', () => steps.push('released'), { once: true });
       return lease;
     };
-    const subscription = start({ createHandler: () => Promise.resolve({ handle }), leases: { acquire } });
+    const subscription = start({ createHandler: () => Promise.resolve({ handle }), leases: { acquireLease } });
     await append('thing-1');
     await eventually(() => expect(subscription.countParked()).toBe(1), DEADLINE);
     isFaulty = false;
@@ -205,7 +211,7 @@ describe('a subscriber', () => {
     await retrying.promise;
     const stopped = subscription.stop();
     try {
-      await expectStaysTrue(() => expect(steps).toEqual([]));
+      await expectAssertionStaysTrue(() => expect(steps).toEqual([]));
     } finally {
       continued.resolve();
     }
@@ -262,8 +268,8 @@ describe('a subscriber', () => {
     const happened: string[] = [];
     const loss = new AbortController();
     const leases = {
-      acquire: async (name: string, signal: AbortSignal) => {
-        const lease = await engine.leases.acquire(name, signal);
+      acquireLease: async (name: string, signal: AbortSignal) => {
+        const lease = await engine.leases.acquireLease(name, signal);
         return happened.length > 0 ? lease : Object.assign(Object.create(lease) as Lease, { lost: loss.signal });
       },
       close: () => Promise.resolve(),
@@ -285,7 +291,7 @@ describe('a subscriber', () => {
   });
 
   it('has a growing lag if no process has the work', async () => {
-    const lease = await engine.leases.acquire('tester.g1.thing-', new AbortController().signal);
+    const lease = await engine.leases.acquireLease('tester.g1.thing-', new AbortController().signal);
     await append();
     const idle = start();
     await grows(idle);

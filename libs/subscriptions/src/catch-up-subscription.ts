@@ -53,7 +53,7 @@ export class CatchUpSubscription {
    */
   lagMs(): number {
     // The process reads its own progress from memory, because its checkpoints may not be stored yet.
-    this.lag.recordPosition(findMinPosition(this.readLocalPositions()));
+    this.lag.recordPosition(getMinPosition(this.readLocalPositions()));
     return Math.max(this.lag.lagMs(), ...this.runners.map((runner) => runner.lagMs()));
   }
 
@@ -89,7 +89,7 @@ export class CatchUpSubscription {
    * no event.
    */
   private async handledPosition(): Promise<Position | undefined> {
-    return findMinPosition(this.readLocalPositions()) ?? findMinPosition(await this.readStoredPositions());
+    return getMinPosition(this.readLocalPositions()) ?? getMinPosition(await this.readStoredPositions());
   }
 
   private readLocalPositions(): readonly (Position | undefined)[] {
@@ -123,7 +123,7 @@ export class CatchUpSubscription {
 }
 
 /** Returns the smallest position; undefined if one of the positions is undefined. */
-function findMinPosition(positions: readonly (Position | undefined)[]): Position | undefined {
+function getMinPosition(positions: readonly (Position | undefined)[]): Position | undefined {
   return positions.includes(undefined) ? undefined : positions.toSorted()[0];
 }
 

@@ -29,7 +29,7 @@ describe('a checkpoint', () => {
     failures = 0;
   });
   afterEach(async () => {
-    await engine.close();
+    await engine.closeEngine();
     await folder.remove();
   });
 

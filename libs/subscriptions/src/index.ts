@@ -19,5 +19,11 @@ export {
 } from './parked-streams.ts';
 export { type PartitionCount, PartitionCounts, PARTITION_LAYOUTS_COLLECTION } from './partition-layout.ts';
 export { PartitionedSubscription } from './partitioned-subscription.ts';
-export { DEFAULT_PARTITIONS, findSlots, listSlots, PARTITION_NUMBERS, SLOT_COUNT } from './stream-slots.ts';
+export {
+  DEFAULT_PARTITIONS,
+  computeSlotsOfStream,
+  listSlotsOfPartition,
+  PARTITION_NUMBERS,
+  SLOT_COUNT,
+} from './stream-slots.ts';
 export * from './subscriber.ts';

@@ -116,7 +116,7 @@ export class ParkedPartition {
     return this.parkedByStream.size;
   }
 
-  listStreams(): readonly ParkedStream[] {
+  listParkedStreams(): readonly ParkedStream[] {
     return [...this.parkedByStream.values()];
   }
 

@@ -28,7 +28,7 @@ describe('the partitions of a subscriber', () => {
     engine = await openTestEngine(folder.path);
   });
   afterAll(async () => {
-    await engine.close();
+    await engine.closeEngine();
     await folder.remove();
   });
 

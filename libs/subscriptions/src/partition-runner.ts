@@ -105,7 +105,7 @@ export class PartitionRunner {
   }
 
   private async runUnderLease(signal: AbortSignal): Promise<void> {
-    const lease = await this.parts.leases.acquire(leaseName(this.parts.subscriber, this.partition), signal);
+    const lease = await this.parts.leases.acquireLease(leaseName(this.parts.subscriber, this.partition), signal);
     try {
       await this.handlePartition(lease);
     } finally {
@@ -134,7 +134,7 @@ export class PartitionRunner {
       clock,
     );
     const handler = await createHandler(lost);
-    const parkedBefore = parked.listStreams();
+    const parkedBefore = parked.listParkedStreams();
     const held: LeasedPartition = { lease, checkpoint, handler, parked, parkedBefore, ending, hasReachedStart: false };
     const end = await eventStore.head();
 
@@ -169,7 +169,7 @@ export class PartitionRunner {
     const { checkpoint, hasReachedStart } = held;
     if (this.queued === 0 && hasReachedStart && checkpoint.complete) {
       checkpoint.moveIdleTo(position);
-      this.reportAdvance(held, position, true);
+      this.reportHandledPosition(held, position, true);
     } else {
       const batch = { events: [], position, caughtUp: false };
       void this.runExclusively(() => this.advanceCheckpoint(batch, held, end)).catch(this.failed);
@@ -182,7 +182,7 @@ export class PartitionRunner {
     held.hasReachedStart ||= batch.caughtUp || (end !== undefined && batch.position >= end);
     const { checkpoint, hasReachedStart, parkedBefore } = held;
     const isIdle = batch.events.length === 0;
-    this.reportAdvance(held, batch.position, isIdle);
+    this.reportHandledPosition(held, batch.position, isIdle);
     if (isIdle && checkpoint.complete) checkpoint.moveIdleTo(batch.position);
     else await this.moveCheckpoint(checkpoint, batch.position, hasReachedStart);
     // A newer version of the code may be able to handle streams that an older version parked.
@@ -260,7 +260,7 @@ export class PartitionRunner {
     const handledPosition = events.at(-1)?.handledPosition;
     if (handledPosition !== undefined) {
       void checkpoint.moveToLatePosition(handledPosition);
-      this.reportAdvance(held, handledPosition, false);
+      this.reportHandledPosition(held, handledPosition, false);
     }
     return failure;
   }
@@ -269,7 +269,7 @@ export class PartitionRunner {
    * Reports the position to the listener, unless another process may have the lease after a pause of this process. That
    * process may give events of parked streams earlier positions, which readers at this position would miss.
    */
-  private reportAdvance({ lease }: LeasedPartition, place: HandledPosition, isIdle: boolean): void {
+  private reportHandledPosition({ lease }: LeasedPartition, place: HandledPosition, isIdle: boolean): void {
     if (lease.isHeld()) this.parts.listener?.onAdvanced(this.partition.key, place, isIdle);
   }
 

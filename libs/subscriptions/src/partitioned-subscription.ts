@@ -73,12 +73,12 @@ export class PartitionedSubscription {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       // The wait rejects only when the subscription stops, with a reported failure.
-      await retry(() => this.followLayout(signal), { signal, onFailure: this.failed }).catch(() => undefined);
+      await retry(() => this.runPartitionsOfLayout(signal), { signal, onFailure: this.failed }).catch(() => undefined);
     }
   }
 
   /** Handles events until another layout is stored or requested, or replaces a layout that should change. */
-  private async followLayout(signal: AbortSignal): Promise<void> {
+  private async runPartitionsOfLayout(signal: AbortSignal): Promise<void> {
     const { layout, requested } = await this.stored.readLayout();
     if (this.canReplace(layout, requested)) return this.replaceLayout(layout, requested, signal);
     // Only the first layout follows a release without layouts.
@@ -142,7 +142,10 @@ export class PartitionedSubscription {
         if (!leases.every((lease) => lease.isHeld())) throw new Error('a lease was lost while the partitions changed');
       });
       if (isFormerReleaseUsed) this.formerLease = leases.pop();
-      this.parts.logger.info({ ...this.parts.subscriber, partitions }, 'the partitions of a subscriber have changed');
+      this.parts.logger.info(
+        { ...this.parts.subscriber, partitions },
+        'the number of partitions of a subscriber has changed',
+      );
     } catch (error) {
       if (!over.signal.aborted) throw error;
     } finally {
@@ -160,7 +163,7 @@ export class PartitionedSubscription {
     const [first, ...others] = this.stored
       .listPartitions(layout)
       .map((partition) => leaseName(this.parts.subscriber, partition));
-    const acquire = async (name: string) => void leases.push(await this.parts.leases.acquire(name, signal));
+    const acquire = async (name: string) => void leases.push(await this.parts.leases.acquireLease(name, signal));
     if (first !== undefined) await acquire(first);
     const outcomes = await Promise.allSettled(others.map(acquire));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;

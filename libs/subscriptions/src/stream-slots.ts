@@ -37,7 +37,7 @@ export function splitStreams(
  * Returns the slots of a partition of any layout; none for a key that no layout has.
  * @param key key of a partition from {@link splitStreams} with the prefix
  */
-export function listSlots(key: string, prefix: string): readonly number[] {
+export function listSlotsOfPartition(key: string, prefix: string): readonly number[] {
   if (key === prefix) return ALL_SLOTS;
   if (!belongsToLayout(key)) return [];
   const [, range = ''] = key.split(`.${prefix}`);
@@ -47,7 +47,7 @@ export function listSlots(key: string, prefix: string): readonly number[] {
 }
 
 /** Returns the slot of a stream; all slots for a name that only a single partition can contain. */
-export function findSlots(stream: string, prefix: string): readonly number[] {
+export function computeSlotsOfStream(stream: string, prefix: string): readonly number[] {
   const slot = stream.startsWith(prefix) ? NAME_CHARACTERS.indexOf(stream.charAt(prefix.length)) : -1;
   return slot < 0 ? ALL_SLOTS : ALL_SLOTS.slice(slot, slot + 1);
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { simulateDelay } from './eventually.ts';
+import { waitForSimulatedDelay } from './eventually.ts';
 
 /** Bytes in one direction of a connection that the proxy holds before it stops reading. */
 const MAX_HELD_BYTES = 1_048_576;
@@ -20,7 +20,7 @@ export class DelayingProxy {
     server.on('connection', (client: Socket) => this.relayConnection(client));
   }
 
-  static async start(serverPort = 0): Promise<DelayingProxy> {
+  static async startProxy(serverPort = 0): Promise<DelayingProxy> {
     const proxy = new DelayingProxy(createServer({ noDelay: true }));
     proxy.serverPort = serverPort;
     proxy.server.listen(0, '127.0.0.1');
@@ -32,7 +32,7 @@ export class DelayingProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  async close(): Promise<void> {
+  async closeProxy(): Promise<void> {
     const closed = once(this.server.close(), 'close');
     for (const socket of this.sockets) socket.destroy();
     await closed;
@@ -61,7 +61,7 @@ export class DelayingProxy {
       held += bytes.length;
       if (held > MAX_HELD_BYTES) from.pause();
       const previous = lastPart;
-      const delayed = this.delayMs > 0 ? simulateDelay(this.delayMs) : Promise.resolve();
+      const delayed = this.delayMs > 0 ? waitForSimulatedDelay(this.delayMs) : Promise.resolve();
       lastPart = Promise.all([previous, delayed]).then(async () => {
         if (to.writable && !to.write(bytes)) await Promise.race([once(to, 'drain'), once(to, 'close')]);
         held -= bytes.length;

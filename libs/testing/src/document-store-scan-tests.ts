@@ -159,16 +159,16 @@ export function testDocumentStoreScans(current: () => Collection<SampleDocument>
       });
 
       it('a query ends at the byte limit, and reports that', async () => {
-        const cut = await things.findWithin(query, 35_000);
+        const cut = await things.findWithinByteLimit(query, 35_000);
         expect([listIds(cut.documents), cut.isCut]).toEqual([all.slice(0, 3), true]);
-        const whole = await things.findWithin(query, 1_000_000);
+        const whole = await things.findWithinByteLimit(query, 1_000_000);
         expect([listIds(whole.documents), whole.isCut]).toEqual([all, false]);
-        const limited = await things.findWithin({ ...query, limit: 2 }, 35_000);
+        const limited = await things.findWithinByteLimit({ ...query, limit: 2 }, 35_000);
         expect([listIds(limited.documents), limited.isCut]).toEqual([all.slice(0, 2), false]);
       });
 
       it('a query returns the first document even if it exceeds the byte limit', async () => {
-        expect(listIds((await things.findWithin(query, 1)).documents)).toEqual(all.slice(0, 1));
+        expect(listIds((await things.findWithinByteLimit(query, 1)).documents)).toEqual(all.slice(0, 1));
         const { documents, next } = await things.scan({ ...query, visit: 100, maxBytes: 1 });
         expect([listIds(documents), next?.[1]]).toEqual([all.slice(0, 1), 'large0']);
       });

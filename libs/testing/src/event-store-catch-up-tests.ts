@@ -3,7 +3,7 @@ import {
   hasCatchUpReadAllEvents,
   hasEventCount,
   collectCatchUpEvents,
-  listIds,
+  listEventIds,
   createNewEvents,
   createStreamPrefix,
 } from './event-store-samples.ts';
@@ -26,7 +26,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
         for (const stream of streams) {
           const events = createNewEvents(1);
           await store.append(prefix + stream, revision === 0 ? 'no_stream' : revision - 1, events);
-          appended.push(...listIds(events));
+          appended.push(...listEventIds(events));
         }
       }
       return appended;
@@ -42,7 +42,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       const following = collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(24));
       const live = await appendToStreams(['d', 'e', 'f'], 4);
       const { events } = await following;
-      expect(listIds(events)).toEqual([...stored, ...live]);
+      expect(listEventIds(events)).toEqual([...stored, ...live]);
       expectAscendingPositions(events);
     });
 
@@ -66,7 +66,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
           { prefixes: [prefix], after, maxBatch: 3 },
           () => true,
         );
-        seen.push(...listIds(events));
+        seen.push(...listEventIds(events));
         after = position;
       }
       expect(seen).toEqual(stored);
@@ -83,7 +83,9 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
         { prefixes: [prefix], after: first.position },
         hasEventCount(6 - first.events.length),
       );
-      expect([...listIds(first.events), ...listIds(rest.events)]).toEqual(listIds(await store.read(`${prefix}a`)));
+      expect([...listEventIds(first.events), ...listEventIds(rest.events)]).toEqual(
+        listEventIds(await store.read(`${prefix}a`)),
+      );
     });
 
     it('a catch-up continues after the position of any event', async () => {
@@ -95,7 +97,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
           { prefixes: [prefix], after: position },
           hasCatchUpReadAllEvents,
         );
-        expect(listIds(rest.events)).toEqual(stored.slice(index + 1));
+        expect(listEventIds(rest.events)).toEqual(stored.slice(index + 1));
       }
     });
 
@@ -214,7 +216,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       }
       const quick = await collectCatchUpEvents(store, { prefixes: [prefix] }, hasEventCount(3_000));
       proceed.resolve();
-      expect(listIds((await slow).events)).toEqual(listIds(quick.events));
+      expect(listEventIds((await slow).events)).toEqual(listEventIds(quick.events));
       expect(quick.events).toHaveLength(3_000);
     });
 
@@ -245,7 +247,7 @@ export function testEventStoreCatchUp(current: () => EventStore, reopen: () => P
       const ended = (async () => {
         const { signal } = new AbortController();
         for await (const batch of store.catchUp({ streamPrefixes: [prefix], signal }))
-          seen.push(...listIds(batch.events));
+          seen.push(...listEventIds(batch.events));
         return 'ended';
       })();
       await appendToStreams(['a'], 1);

@@ -16,7 +16,7 @@ export function createStreamPrefix(): string {
   return `t${randomUUID().replaceAll('-', '')}-`;
 }
 
-export function listIds(events: readonly { readonly id: string }[]): string[] {
+export function listEventIds(events: readonly { readonly id: string }[]): string[] {
   return events.map(({ id }) => id);
 }
 

@@ -8,7 +8,7 @@ import {
   type NewEvent,
 } from '@tracking/ports';
 import { testEventStoreCatchUp } from './event-store-catch-up-tests.ts';
-import { listIds, createNewEvent, createNewEvents, createStreamPrefix } from './event-store-samples.ts';
+import { listEventIds, createNewEvent, createNewEvents, createStreamPrefix } from './event-store-samples.ts';
 import { type TestedAdapter, IS_SOAK_RUN, testIfSupported, CRASH_UNSUPPORTED_REASON } from './subject.ts';
 
 async function captureVersionConflict(append: Promise<unknown>): Promise<VersionConflict> {
@@ -60,7 +60,7 @@ export function testEventStore(name: string, subject: TestedAdapter<EventStore>)
         const second = createNewEvents(3);
         await append('no_stream', first);
         expect((await append(1, second)).revision).toBe(4);
-        expect(listIds(await store.read(stream))).toEqual(listIds([...first, ...second]));
+        expect(listEventIds(await store.read(stream))).toEqual(listEventIds([...first, ...second]));
       });
 
       it('the store reads its own appends immediately', async () => {
@@ -73,11 +73,11 @@ export function testEventStore(name: string, subject: TestedAdapter<EventStore>)
       it('the store reads ranges, including both bounds', async () => {
         const events = createNewEvents(10);
         await append('no_stream', events);
-        const read = async (range: { from?: number; to?: number }) => listIds(await store.read(stream, range));
-        expect(await read({ from: 3, to: 5 })).toEqual(listIds(events.slice(3, 6)));
-        expect(await read({ from: 7 })).toEqual(listIds(events.slice(7)));
-        expect(await read({ to: 0 })).toEqual(listIds(events.slice(0, 1)));
-        expect(await read({ from: 9, to: 99 })).toEqual(listIds(events.slice(9)));
+        const read = async (range: { from?: number; to?: number }) => listEventIds(await store.read(stream, range));
+        expect(await read({ from: 3, to: 5 })).toEqual(listEventIds(events.slice(3, 6)));
+        expect(await read({ from: 7 })).toEqual(listEventIds(events.slice(7)));
+        expect(await read({ to: 0 })).toEqual(listEventIds(events.slice(0, 1)));
+        expect(await read({ from: 9, to: 99 })).toEqual(listEventIds(events.slice(9)));
         expect(await read({ from: 10 })).toEqual([]);
         expect(await read({ from: 5, to: 4 })).toEqual([]);
       });
@@ -100,8 +100,10 @@ export function testEventStore(name: string, subject: TestedAdapter<EventStore>)
         for (let from = 0; from < events.length; from += 350) {
           await append(from === 0 ? 'no_stream' : from - 1, events.slice(from, from + 350));
         }
-        expect(listIds(await store.read(stream))).toEqual(listIds(events));
-        expect(listIds(await store.read(stream, { from: 100, to: 999 }))).toEqual(listIds(events.slice(100, 1_000)));
+        expect(listEventIds(await store.read(stream))).toEqual(listEventIds(events));
+        expect(listEventIds(await store.read(stream, { from: 100, to: 999 }))).toEqual(
+          listEventIds(events.slice(100, 1_000)),
+        );
       });
 
       it('the store saves large events', async () => {
@@ -131,7 +133,7 @@ export function testEventStore(name: string, subject: TestedAdapter<EventStore>)
           if (length > 0) await append('no_stream', events);
           const conflict = await captureVersionConflict(append(expected, createNewEvents(2)));
           expect(conflict).toMatchObject({ stream, expected, actual });
-          expect(listIds(await store.read(stream))).toEqual(listIds(events));
+          expect(listEventIds(await store.read(stream))).toEqual(listEventIds(events));
         },
       );
 
@@ -144,7 +146,7 @@ export function testEventStore(name: string, subject: TestedAdapter<EventStore>)
         for (const result of results) {
           if (result.status === 'rejected') expect(result.reason).toMatchObject({ name: 'VersionConflict', actual: 2 });
         }
-        expect(listIds((await store.read(stream)).slice(1))).toEqual(listIds(winners.flat()));
+        expect(listEventIds((await store.read(stream)).slice(1))).toEqual(listEventIds(winners.flat()));
       });
 
       it('readers never see a part of an append', async () => {
@@ -266,7 +268,7 @@ export function testEventStore(name: string, subject: TestedAdapter<EventStore>)
           const events = createNewEvents(3);
           const first = await append('no_stream', events);
           store = (await subject.crash?.()) ?? store;
-          expect(listIds(await store.read(stream))).toEqual(listIds(events));
+          expect(listEventIds(await store.read(stream))).toEqual(listEventIds(events));
           expect(await append('no_stream', events)).toMatchObject({ revision: first.revision });
           expect(await append(2, createNewEvents(1))).toMatchObject({ revision: 3 });
         },

@@ -38,12 +38,12 @@ export async function rejectAfterDeadline<T>(promise: Promise<T>, deadlineMs: nu
  * lasting fault. To wait for a condition, use `eventually`.
  * @throws AbortError when `signal` aborts
  */
-export async function simulateDelay(ms: number, signal?: AbortSignal): Promise<void> {
+export async function waitForSimulatedDelay(ms: number, signal?: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal });
 }
 
 /** Checks for `ms` milliseconds that an assertion keeps holding. @throws the error of `assertion` if it fails once */
-export async function expectStaysTrue(assertion: () => void | Promise<void>, ms = 200): Promise<void> {
+export async function expectAssertionStaysTrue(assertion: () => void | Promise<void>, ms = 200): Promise<void> {
   const end = performance.now() + ms;
   do {
     await assertion();

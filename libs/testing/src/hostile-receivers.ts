@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import type { RawBehaviour } from './receiver.ts';
-import { simulateDelay } from './eventually.ts';
+import { waitForSimulatedDelay } from './eventually.ts';
 
 const OK_STATUS_LINE = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED_HEADERS = `${OK_STATUS_LINE}transfer-encoding: chunked\r\n\r\n`;
@@ -141,7 +141,7 @@ function runAfterDelayUnlessClosed(socket: Socket, delayMs: number, act: () => v
   const closed = new AbortController();
   const close = () => closed.abort();
   socket.once('close', close);
-  simulateDelay(delayMs, closed.signal).then(
+  waitForSimulatedDelay(delayMs, closed.signal).then(
     () => {
       socket.off('close', close);
       act();

@@ -1,5 +1,5 @@
 import type { Collection, CollectionSpec, Document, DocumentStore } from '@tracking/ports';
-import { simulateDelay } from './eventually.ts';
+import { waitForSimulatedDelay } from './eventually.ts';
 
 /**
  * Returns a document store whose single writes become readable, and resolve, `lagMs` after they took effect; guards
@@ -34,7 +34,7 @@ function delayCollectionReads<T extends Document>(inner: Collection<T>, lagMs: n
     previous = turn.catch(() => undefined);
     const result = await turn;
     if (result === false || result === undefined) return result;
-    await simulateDelay(lagMs);
+    await waitForSimulatedDelay(lagMs);
     const [, ...left] = visibleVersions.get(id) ?? [];
     if (left.length > 0) visibleVersions.set(id, left);
     else visibleVersions.delete(id);
@@ -45,7 +45,7 @@ function delayCollectionReads<T extends Document>(inner: Collection<T>, lagMs: n
       visibleVersions.has(id) ? Promise.resolve(visibleVersions.get(id)?.[0]) : inner.get(id, shards),
     getMany: (ids, shards) => inner.getMany(ids, shards),
     find: (query) => inner.find(query),
-    findWithin: (query, maxBytes) => inner.findWithin(query, maxBytes),
+    findWithinByteLimit: (query, maxBytes) => inner.findWithinByteLimit(query, maxBytes),
     count: (filter, options) => inner.count(filter, options),
     sum: (field, filter, index) => inner.sum(field, filter, index),
     scan: (query) => inner.scan(query),

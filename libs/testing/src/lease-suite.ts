@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
-import type { Lease, Leases, Membership } from '@tracking/ports';
+import type { Lease, Leases, LeaseGroupMembership } from '@tracking/ports';
 import { eventually } from './eventually.ts';
 import { type TestedAdapter, testIfSupported, CRASH_UNSUPPORTED_REASON, SINGLE_PROCESS_REASON } from './subject.ts';
 
@@ -23,7 +23,7 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
     /** Starts acquiring the lease without awaiting it. */
     function startAcquiringLease(from: Leases = leases, signal: AbortSignal = never) {
       const waiter: { lease?: Lease; error?: unknown } = {};
-      from.acquire(name, signal).then(
+      from.acquireLease(name, signal).then(
         (lease) => (waiter.lease = lease),
         (error: unknown) => (waiter.error = error),
       );
@@ -31,7 +31,7 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
     }
 
     it('a lease that nobody holds is acquired immediately', async () => {
-      const lease = await leases.acquire(name, never);
+      const lease = await leases.acquireLease(name, never);
       expect(lease.name).toBe(name);
       expect(Number.isSafeInteger(lease.epoch)).toBe(true);
       expect(lease.lost.aborted).toBe(false);
@@ -45,7 +45,7 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       const epochs: number[] = [];
       await Promise.all(
         Array.from({ length: 20 }, async () => {
-          const lease = await leases.acquire(name, never);
+          const lease = await leases.acquireLease(name, never);
           most.push((holders += 1));
           epochs.push(lease.epoch);
           await setImmediate();
@@ -58,15 +58,15 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
     });
 
     it('leases with different names are independent', async () => {
-      const first = await leases.acquire(`${name}-1`, never);
-      const second = await leases.acquire(`${name}-2`, never);
+      const first = await leases.acquireLease(`${name}-1`, never);
+      const second = await leases.acquireLease(`${name}-2`, never);
       await first.release();
       expect(second.lost.aborted).toBe(false);
       await second.release();
     });
 
     it('a released lease passes to a waiting acquirer', async () => {
-      const lease = await leases.acquire(name, never);
+      const lease = await leases.acquireLease(name, never);
       const taker = startAcquiringLease();
       await setImmediate();
       expect(taker.lease).toBeUndefined();
@@ -78,11 +78,11 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
     });
 
     it('a lease is released only once, and is no longer held afterwards', async () => {
-      const lease = await leases.acquire(name, never);
+      const lease = await leases.acquireLease(name, never);
       await lease.release();
       expect(lease.lost.aborted).toBe(true);
       expect(lease.isHeld()).toBe(false);
-      const next = await leases.acquire(name, never);
+      const next = await leases.acquireLease(name, never);
       await lease.release();
       const taker = startAcquiringLease();
       await setImmediate();
@@ -95,7 +95,7 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
     });
 
     it('a lease is not given to an acquirer whose signal aborted', async () => {
-      const lease = await leases.acquire(name, never);
+      const lease = await leases.acquireLease(name, never);
       const patience = new AbortController();
       const taker = startAcquiringLease(leases, patience.signal);
       const other = startAcquiringLease();
@@ -106,31 +106,31 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       await eventually(() => expect(other.lease).toBeDefined(), { deadlineMs: TAKEOVER_DEADLINE_MS });
       expect(taker.lease).toBeUndefined();
       await other.lease?.release();
-      await expect(leases.acquire(name, patience.signal)).rejects.toBe(reason);
+      await expect(leases.acquireLease(name, patience.signal)).rejects.toBe(reason);
     });
 
     it('a lease is lost when the port is closed, and acquired again with a greater epoch', async () => {
-      const lease = await leases.acquire(name, never);
+      const lease = await leases.acquireLease(name, never);
       const taker = startAcquiringLease();
       leases = await subject.reopen();
       expect(lease.lost.aborted).toBe(true);
       await eventually(() => expect(taker.error).toBeDefined());
-      const again = await leases.acquire(name, never);
+      const again = await leases.acquireLease(name, never);
       expect(again.epoch).toBeGreaterThan(lease.epoch);
       await again.release();
     });
 
     it('a member sees itself with the leases that it announced, until it leaves', async () => {
       const group = `group-${randomUUID()}`;
-      const membership = leases.join({ name: 'test', address: '127.0.0.1:1' });
+      const membership = leases.joinLeaseGroup({ name: 'test', address: '127.0.0.1:1' });
       const findSelf = () => membership.members?.find(({ id }) => id === membership.id);
       let changes = 0;
       membership.onChange(() => (changes += 1));
-      membership.announce({ [group]: [name] });
+      membership.announceMember({ [group]: [name] });
       await eventually(() => expect(findSelf()?.wanted).toEqual({ [group]: [name] }));
       expect(findSelf()).toMatchObject({ name: 'test', address: '127.0.0.1:1' });
       expect(changes).toBeGreaterThan(0);
-      const lease = await leases.acquire(name, never);
+      const lease = await leases.acquireLease(name, never);
       expect(lease.handOverRequested.aborted).toBe(false);
       const listed = (await leases.list()).find((one) => one.name === name);
       expect(listed).toEqual({
@@ -140,8 +140,8 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       });
       await lease.release();
       expect((await leases.list()).map((one) => one.name)).not.toContain(name);
-      await membership.leave();
-      await membership.leave();
+      await membership.removeMember();
+      await membership.removeMember();
       leases = await subject.reopen();
     });
 
@@ -149,16 +149,16 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       'members see each other, and notice when one leaves',
       async () => {
         const other = (await subject.openSecond?.()) ?? leases;
-        const [first, second] = [leases.join({ name: 'first' }), other.join({ name: 'second' })];
-        first.announce({ [name]: ['a'] });
-        second.announce({ [name]: ['b'] });
-        const namesAt = ({ members }: Membership) => members?.map((member) => member.name).sort();
+        const [first, second] = [leases.joinLeaseGroup({ name: 'first' }), other.joinLeaseGroup({ name: 'second' })];
+        first.announceMember({ [name]: ['a'] });
+        second.announceMember({ [name]: ['b'] });
+        const namesAt = ({ members }: LeaseGroupMembership) => members?.map((member) => member.name).sort();
         await eventually(() => {
           for (const membership of [first, second]) expect(namesAt(membership)).toEqual(['first', 'second']);
         });
-        await second.leave();
+        await second.removeMember();
         await eventually(() => expect(namesAt(first)).toEqual(['first']));
-        await first.leave();
+        await first.removeMember();
         leases = await subject.reopen();
       },
     );
@@ -166,9 +166,9 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
     testIfSupported(subject.crash !== undefined, CRASH_UNSUPPORTED_REASON)(
       'a lease is acquired again after a crash, with a greater epoch',
       async () => {
-        const lease = await leases.acquire(name, never);
+        const lease = await leases.acquireLease(name, never);
         leases = (await subject.crash?.()) ?? leases;
-        const again = await leases.acquire(name, AbortSignal.timeout(TAKEOVER_DEADLINE_MS));
+        const again = await leases.acquireLease(name, AbortSignal.timeout(TAKEOVER_DEADLINE_MS));
         expect(again.epoch).toBeGreaterThan(lease.epoch);
         await again.release();
       },
@@ -178,7 +178,7 @@ export function testLeases(title: string, subject: TestedAdapter<Leases>): void 
       'a lease excludes other processes',
       async () => {
         const other = (await subject.openSecond?.()) ?? leases;
-        const lease = await leases.acquire(name, never);
+        const lease = await leases.acquireLease(name, never);
         const taker = startAcquiringLease(other);
         await lease.release();
         await eventually(() => expect(taker.lease?.epoch).toBeGreaterThan(lease.epoch), {

@@ -98,7 +98,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       const stop = new AbortController();
       await broker.publish(topic, [message('a', 1)]);
       const before = collectMessages(group, stop.signal);
-      await eventually(async () => expect([before.length, await broker.lag(topic, group)]).toEqual([1, 0]));
+      await eventually(async () => expect([before.length, await broker.readConsumerLag(topic, group)]).toEqual([1, 0]));
       stop.abort();
       await Promise.all(consuming);
       await broker.publish(topic, [message('a', 2)]);
@@ -108,9 +108,9 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
 
     it('the broker reports the number of messages that a group has not handled', async () => {
       await broker.publish(topic, [message('a', 1), message('b', 2), message('a', 3)]);
-      await eventually(async () => expect(await broker.lag(topic, group)).toBe(3));
+      await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(3));
       collectMessages();
-      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
+      await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0));
     });
 
     it('the broker delivers a batch again, in order, after its handler failed', async () => {
@@ -122,7 +122,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       });
       await eventually(() => expect(received.map(idOf)).toEqual(['a-1', 'a-2']));
       expect(attempts.flat().filter((id) => id === 'a-1').length).toBeGreaterThanOrEqual(3);
-      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
+      await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0));
     });
 
     it('the broker does not commit before the handler has resolved', async () => {
@@ -135,9 +135,11 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       });
       await broker.publish(topic, [message('a', 1)]);
       await eventually(() => expect(entered).toBe(true));
-      expect(await broker.lag(topic, group)).toBe(1);
+      expect(await broker.readConsumerLag(topic, group)).toBe(1);
       release();
-      await eventually(async () => expect([received.length, await broker.lag(topic, group)]).toEqual([1, 0]));
+      await eventually(async () =>
+        expect([received.length, await broker.readConsumerLag(topic, group)]).toEqual([1, 0]),
+      );
     });
 
     it('the broker does not let a slow partition delay other partitions', async () => {
@@ -198,7 +200,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       held.resolve();
       await over;
       expect(finished.map(idOf)).toEqual(['a-1']);
-      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
+      await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0));
     });
 
     it('the broker does not change an existing topic', async () => {
@@ -229,7 +231,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
         await expect(refusal).rejects.toMatchObject({ topic, index: 2 });
         await broker.publish(topic, [message('a', 3)]);
         const received = collectMessages();
-        await eventually(async () => expect(await broker.lag(topic, group)).toBe(0));
+        await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0));
         const ofA = received.filter(({ key }) => key === 'a').map(idOf);
         expect(ofA.filter((id) => id !== 'a-0')).toEqual(['a-3']);
       },
@@ -239,7 +241,7 @@ export function testMessageBroker(name: string, subject: MessageBrokerSubject): 
       const stop = new AbortController();
       await broker.publish(topic, [message('a', 1), message('a', 2)]);
       const before = collectMessages(group, stop.signal);
-      await eventually(async () => expect([before.length, await broker.lag(topic, group)]).toEqual([2, 0]));
+      await eventually(async () => expect([before.length, await broker.readConsumerLag(topic, group)]).toEqual([2, 0]));
       stop.abort();
       await Promise.all(consuming.splice(0));
       await broker.publish(topic, [message('a', 3)]);

@@ -112,7 +112,7 @@ describe('a proxy of MongoDB', () => {
   });
   afterEach(async () => {
     for (const { socket } of clients.splice(0)) socket.destroy();
-    await proxy.close();
+    await proxy.closeProxy();
     await engine.close();
   });
 

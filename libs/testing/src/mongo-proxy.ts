@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Document, Timestamp } from 'bson';
-import { simulateDelay } from './eventually.ts';
+import { waitForSimulatedDelay } from './eventually.ts';
 import { findFreePort } from './machine.ts';
 import { type MongoWriteFault, ProxiedMongoConnection } from './proxied-mongo-connection.ts';
 import { SimulatedReplicaSet } from './simulated-replica-set.ts';
@@ -106,7 +106,7 @@ export class MongoProxy {
     const { set } = this;
     const next = ((set.primary ?? 0) + 1) % set.addresses.length;
     set.changePrimary(undefined);
-    await simulateDelay(withoutPrimaryMs);
+    await waitForSimulatedDelay(withoutPrimaryMs);
     set.changePrimary(next);
   }
 
@@ -119,7 +119,7 @@ export class MongoProxy {
     this.resumeConnections();
   }
 
-  async close(): Promise<void> {
+  async closeProxy(): Promise<void> {
     const closed = this.servers.map((server) => once(server.close(), 'close'));
     this.breakAllConnections();
     await Promise.all(closed);

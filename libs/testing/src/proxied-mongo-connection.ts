@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { Document, Timestamp } from 'bson';
-import { simulateDelay } from './eventually.ts';
+import { waitForSimulatedDelay } from './eventually.ts';
 import {
   encodeMongoReply,
   isMongoHello,
@@ -158,7 +158,7 @@ export class ProxiedMongoConnection {
 
   private sendToClient(bytes: Buffer): void {
     const delayMs = this.options.readDelayMs();
-    if (delayMs > 0) void simulateDelay(delayMs).then(() => this.writeToClient(bytes));
+    if (delayMs > 0) void waitForSimulatedDelay(delayMs).then(() => this.writeToClient(bytes));
     else this.writeToClient(bytes);
   }
 

@@ -28,7 +28,7 @@ export interface RawReceiver {
   /** Number of connections that are currently open. */
   readonly openConnections: number;
   /** Changes the behaviour for all further requests. */
-  behave(behaviour: RawBehaviour): void;
+  setReceiverBehaviour(behaviour: RawBehaviour): void;
   /** Closes the open connections, like a server that closes idle connections. */
   dropConnections(): void;
   close(): Promise<void>;
@@ -91,7 +91,7 @@ export async function startReceiver(behaviour: RawBehaviour, options: ReceiverOp
     get openConnections() {
       return sockets.size;
     },
-    behave(next) {
+    setReceiverBehaviour(next) {
       present = next;
     },
     dropConnections,

@@ -1,5 +1,5 @@
 import { type Document, Long, ObjectId } from 'bson';
-import { simulateDelay } from './eventually.ts';
+import { waitForSimulatedDelay } from './eventually.ts';
 import { readMongoCommandName } from './mongo-wire.ts';
 
 const NOT_WRITABLE_PRIMARY_CODE = { code: 10_107, codeName: 'NotWritablePrimary' };
@@ -61,7 +61,7 @@ export class SimulatedReplicaSet {
     const change = new AbortController();
     const wake = () => change.abort();
     this.waiting.add(wake);
-    await simulateDelay(maxMs, AbortSignal.any([change.signal, signal])).catch(() => undefined);
+    await waitForSimulatedDelay(maxMs, AbortSignal.any([change.signal, signal])).catch(() => undefined);
     this.waiting.delete(wake);
   }
 

@@ -46,7 +46,7 @@ export const itInSoak = testIfSupported(IS_SOAK_RUN, 'this test runs only in npm
  * Returns the number of rounds of a property test: `all` in `npm run soak` and with `PROPERTY_ROUNDS=all`; otherwise
  * `few`, which is a fifth of `all` by default. A number in `PROPERTY_ROUNDS` multiplies `all`.
  */
-export function choosePropertyRounds(all: number, few: number = all / 5): number {
+export function choosePropertyTestRounds(all: number, few: number = all / 5): number {
   const asked = process.env['PROPERTY_ROUNDS'];
   if (asked === 'all' || (asked === undefined && IS_SOAK_RUN)) return all;
   return Math.ceil(asked === undefined ? few : all * Number(asked));
@@ -57,7 +57,7 @@ export function choosePropertyRounds(all: number, few: number = all / 5): number
  */
 export function createPropertyOptions(all: number, few?: number): { readonly numRuns: number; readonly seed?: number } {
   const seed = process.env['PROPERTY_SEED'];
-  return { numRuns: choosePropertyRounds(all, few), ...(seed !== undefined && { seed: Number(seed) }) };
+  return { numRuns: choosePropertyTestRounds(all, few), ...(seed !== undefined && { seed: Number(seed) }) };
 }
 
 /**

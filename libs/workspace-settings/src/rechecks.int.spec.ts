@@ -4,7 +4,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import type { Document, DocumentStore } from '@tracking/ports';
 import { createTempFolder } from '@tracking/testing';
 import { delayStoreReads } from '../test/gated-store.ts';
-import { type Recheck, SettingsOfWorkspaces } from './index.ts';
+import { type SettingsRecheck, SettingsOfWorkspaces } from './index.ts';
 
 const AT = '2026-03-01T12:00:00.000Z';
 const LATER = '2026-03-01T12:00:06.000Z';
@@ -18,7 +18,7 @@ beforeEach(async () => {
   engine = await openTestEngine(folder.path);
 });
 afterEach(async () => {
-  await engine.close();
+  await engine.closeEngine();
   await folder.remove();
 });
 
@@ -39,7 +39,7 @@ const running = (after: string | null, checked: number) => ({ after, checked, is
 const done = (checked: number) => ({ after: null, checked, isDone: true, at: LAST });
 const PENDING = { state: 'pending', checked: 0, started_at: null, finished_at: null };
 
-async function only({ rechecks }: SettingsOfWorkspaces): Promise<Recheck> {
+async function only({ rechecks }: SettingsOfWorkspaces): Promise<SettingsRecheck> {
   const [recheck, ...others] = await rechecks.listUnfinishedRechecks(undefined, 10);
   if (recheck === undefined || others.length > 0) throw new Error(`not one alone: ${recheck?.workspace_id}`);
   return recheck;
@@ -48,7 +48,7 @@ async function only({ rechecks }: SettingsOfWorkspaces): Promise<Recheck> {
 /** Returns the recheck as a job would advance it. */
 async function advanced(
   { rechecks }: SettingsOfWorkspaces,
-  from: Recheck,
+  from: SettingsRecheck,
   to: Parameters<typeof rechecks.storeProgress>[1],
 ) {
   const recheck = await rechecks.storeProgress(from, to);
@@ -216,7 +216,7 @@ const STEPS = [running(null, 0), running('shp_b', 2), running('shp_d', 4), done(
 
 describe.each(STEPS.map((_, step) => step))('a change by a user during step %d of the job', (step) => {
   let settings: SettingsOfWorkspaces;
-  let recheck: Recheck;
+  let recheck: SettingsRecheck;
   beforeEach(async () => {
     settings = await open();
     await change(settings, slower(48));

@@ -11,7 +11,7 @@ import {
 } from './settings-document.ts';
 
 /** A recheck of a workspace's open shipments after a change of its settings. */
-export interface Recheck {
+export interface SettingsRecheck {
   readonly workspace_id: string;
   /** Version of the settings that the recheck applies. */
   readonly version: number;
@@ -25,7 +25,7 @@ export interface Recheck {
   readonly checked: number;
 }
 
-export interface RecheckProgress extends Pick<Recheck, 'after' | 'checked'> {
+export interface RecheckProgress extends Pick<SettingsRecheck, 'after' | 'checked'> {
   readonly isDone: boolean;
   readonly at: Timestamp;
 }
@@ -45,7 +45,7 @@ export class RecheckStore {
    * Returns unfinished rechecks, sorted by workspace.
    * @param after workspace of the last recheck of the previous page
    */
-  async listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly Recheck[]> {
+  async listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly SettingsRecheck[]> {
     const found = await this.documents.find({
       filter: { is_rechecking: true },
       sort: { fields: ['id'] },
@@ -92,7 +92,10 @@ export class RecheckStore {
    * @returns the stored recheck; undefined, without a write, if another job advanced it or the settings changed
    * @throws Unavailable
    */
-  async storeProgress(recheck: Recheck, { after, checked, isDone, at }: RecheckProgress): Promise<Recheck | undefined> {
+  async storeProgress(
+    recheck: SettingsRecheck,
+    { after, checked, isDone, at }: RecheckProgress,
+  ): Promise<SettingsRecheck | undefined> {
     const { workspace_id: id, version, step } = recheck;
     const found = await this.documents.get(id);
     if (found?.recheck === undefined || found.version !== version || found.recheck_step !== step) return undefined;
@@ -114,7 +117,12 @@ export class RecheckStore {
   }
 }
 
-function createRecheckOfSettings({ id, version, recheck, recheck_step }: SettingsDocument): Recheck | undefined {
+function createRecheckOfSettings({
+  id,
+  version,
+  recheck,
+  recheck_step,
+}: SettingsDocument): SettingsRecheck | undefined {
   if (recheck === undefined || recheck_step === undefined) return undefined;
   const { state, after, checked } = recheck;
   return { workspace_id: id, version, step: recheck_step, isRunning: state !== 'pending', after, checked };

@@ -23,7 +23,7 @@ beforeAll(async () => {
   engine = await openTestEngine(folder.path);
 });
 afterAll(async () => {
-  await engine.close();
+  await engine.closeEngine();
   await folder.remove();
 });
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { findSharedStandalone, startStandalone, type StartedSystem, type SystemU
 import { describeInBrowser } from './browser.ts';
 import { shipmentImport } from './shipment-import.ts';
 import { shipmentJourney } from './shipment-journey.ts';
-import { runInBrowser } from './stage.ts';
+import { runInBrowser } from './browser-test-harness.ts';
 import { webhooksJourney } from './webhooks-journey.ts';
 
 // distributed.e2e.spec.ts runs the same journeys on services.

@@ -3,7 +3,7 @@ import type { Shipment } from '@tracking/contracts';
 import { eventually, scaleTimeout } from '@tracking/testing';
 import { createSignedInAdmin } from '../people.ts';
 import { listAllItems, createWorkspace } from '../tenant.ts';
-import type { BrowserJourney } from './stage.ts';
+import type { BrowserJourney } from './browser-test-harness.ts';
 import { BrowserWindow } from './browser.ts';
 
 const ROW_COUNT = 2_000;
@@ -34,11 +34,11 @@ function generateCsvRows(): readonly string[] {
 
 export const shipmentImport: BrowserJourney = {
   name: 'an import',
-  tests: (stage) => {
+  tests: (harness) => {
     it(
       'an import of 2,000 rows with 30 faulty ones continues after its tab was closed, and creates no shipment twice',
       async () => {
-        const { subject, browser } = stage();
+        const { subject, browser } = harness();
         const workspace = await createWorkspace(subject, 'imports');
         const ann = await createSignedInAdmin(subject, workspace);
         const window = await BrowserWindow.openWindow(browser, subject, ann);

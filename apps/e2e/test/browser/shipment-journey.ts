@@ -3,7 +3,7 @@ import { eventually, scaleTimeout } from '@tracking/testing';
 import type { Page } from 'playwright-core';
 import { createSignedInAdmin } from '../people.ts';
 import { createWorkspace } from '../tenant.ts';
-import type { BrowserJourney } from './stage.ts';
+import type { BrowserJourney } from './browser-test-harness.ts';
 import { BrowserWindow } from './browser.ts';
 import { selectOption, findPortField } from './fields.ts';
 import { createPdf } from './paper.ts';
@@ -13,11 +13,11 @@ const HOUR_MS = 3_600_000;
 
 export const shipmentJourney: BrowserJourney = {
   name: 'journey of a shipment in the browser',
-  tests: (stage) => {
+  tests: (harness) => {
     it(
       'a shipment is created, gets a milestone from the API, an approved document and a resolved exception',
       async () => {
-        const { subject, browser } = stage();
+        const { subject, browser } = harness();
         const workspace = await createWorkspace(subject, 'journey');
         const ann = await createSignedInAdmin(subject, workspace);
         await ann.api.patch('/v1/settings', { required_documents: { ocean: ['bill_of_lading'] } });

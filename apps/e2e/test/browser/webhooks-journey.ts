@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { generateEmail } from '../people.ts';
 import { runCli, type SystemUnderTest } from '../subject.ts';
 import { createHttpClient } from '../tenant.ts';
-import type { BrowserJourney } from './stage.ts';
+import type { BrowserJourney } from './browser-test-harness.ts';
 import { BrowserWindow } from './browser.ts';
 import { selectOption } from './fields.ts';
 import { LoopbackReceiver } from './loopback-receiver.ts';
@@ -14,7 +14,7 @@ import { LoopbackReceiver } from './loopback-receiver.ts';
 export const webhooksJourney: BrowserJourney = {
   name: 'webhooks in the browser',
   isFirstStart: true,
-  tests: (stage) => {
+  tests: (harness) => {
     let receiver: LoopbackReceiver;
     beforeAll(async () => {
       receiver = await LoopbackReceiver.startLoopbackReceiver();
@@ -24,7 +24,7 @@ export const webhooksJourney: BrowserJourney = {
     it(
       'first start, key, endpoint, challenge, test event, live event, dead letter, replay',
       async () => {
-        const { subject, browser } = stage();
+        const { subject, browser } = harness();
         const window = await BrowserWindow.openWindow(browser, subject);
         const { page } = window;
         await window.openPageAtPath(`/invitation#${await getFirstAdminLink(subject)}`);

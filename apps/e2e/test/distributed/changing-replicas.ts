@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { EventEnvelope, Milestone, Shipment } from '@tracking/contracts';
 import { SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { SERVICE_NAMES, type ServiceName, type ServiceReplica } from '@tracking/system';
-import { eventually, scaleTimeout, simulateDelay, startStopwatch } from '@tracking/testing';
+import { eventually, scaleTimeout, waitForSimulatedDelay, startStopwatch } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { LoadGenerator } from '../load.ts';
 import { EndpointServer, type ReceiverEndpoint } from '../receiver.ts';
@@ -215,8 +215,8 @@ export function testChangingReplicas(): void {
     for (let kill = 0; kill < KILLED_PROCESS_COUNT; kill += 1) {
       const victim = kill === 0 ? first : random.pickRandomItem([...running]);
       await killReplica(victim);
-      restarts.push(simulateDelay(random.chooseNumberBelow(3_000)).then(() => startReplica(victim)));
-      await simulateDelay(random.chooseNumberBelow(2_500));
+      restarts.push(waitForSimulatedDelay(random.chooseNumberBelow(3_000)).then(() => startReplica(victim)));
+      await waitForSimulatedDelay(random.chooseNumberBelow(2_500));
     }
     await Promise.all(restarts);
   }
@@ -254,7 +254,7 @@ export function testChangingReplicas(): void {
         const isCurrent = await writeAndList(writer as AxiosInstance, reader as AxiosInstance, `${name}-${turn}`);
         if (!isCurrent) aged += 1;
         else if (isAfterChange) return aged;
-        await simulateDelay(200);
+        await waitForSimulatedDelay(200);
       }
     };
     const [aged] = await Promise.all([reading(), changing]);

@@ -1,5 +1,5 @@
 import type { ServiceReplica } from '@tracking/system';
-import { simulateDelay } from '@tracking/testing';
+import { waitForSimulatedDelay } from '@tracking/testing';
 import axios from 'axios';
 import { MongoClient } from 'mongodb';
 
@@ -105,7 +105,7 @@ export class LeaseObserver {
   private async observeRepeatedly(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       await this.observeLeases();
-      await simulateDelay(OBSERVATION_INTERVAL_MS);
+      await waitForSimulatedDelay(OBSERVATION_INTERVAL_MS);
     }
   }
 

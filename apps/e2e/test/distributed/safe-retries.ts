@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Milestone, Shipment } from '@tracking/contracts';
 import { SERVICE_NAMES } from '@tracking/system';
-import { IS_SOAK_RUN, eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
+import { IS_SOAK_RUN, eventually, scaleTimeout, waitForSimulatedDelay } from '@tracking/testing';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { listItemsIncludingWrites } from '../tenant.ts';
 import { setUpServicesWithReceiver } from './services-with-receiver.ts';
@@ -44,7 +44,7 @@ export function testSafeRetries(): void {
       const answer = await api.post<string>(request.path, request.body, options);
       if (answer.status < 300) request.answers.add(serializeResponse(answer));
       else if (answer.status !== 409 && answer.status !== 503) throw new Error(`${answer.status} ${answer.data}`);
-      else await simulateDelay(RETRY_DELAY_MS);
+      else await waitForSimulatedDelay(RETRY_DELAY_MS);
       return answer.status;
     };
     const fifty = async (until: (status: number) => void) => {
@@ -75,7 +75,7 @@ export function testSafeRetries(): void {
       const replica = stage.services.system.services[service][0]?.process;
       if (!replica) throw new Error(`no ${service}`);
       const sending = fifty((status) => expect(status).toBeLessThan(300));
-      await simulateDelay(afterMs);
+      await waitForSimulatedDelay(afterMs);
       await replica.killProcess();
       try {
         await sending;

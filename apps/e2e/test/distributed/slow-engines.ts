@@ -9,7 +9,7 @@ import {
   MongoProxy,
   rejectAfterDeadline,
   scaleTimeout,
-  simulateDelay,
+  waitForSimulatedDelay,
   startStopwatch,
   type TempFolder,
 } from '@tracking/testing';
@@ -54,14 +54,14 @@ interface SlowableEngines {
 
 async function startSlowableEngines(): Promise<SlowableEngines> {
   const folder = await createTempFolder();
-  const broker = await DelayingProxy.start();
+  const broker = await DelayingProxy.startProxy();
   await mkdir(join(folder.path, 'kafka'), { recursive: true });
   // Clients of Kafka connect to the address that the broker advertises.
   const advertised = `advertised.listeners=PLAINTEXT://127.0.0.1:${broker.port}\n`;
   await writeFile(join(folder.path, 'kafka', 'extra.properties'), advertised);
   const running = await startEngines({ folder: folder.path, enginesDir: ENGINES_DIR });
   broker.serverPort = readPort(running.kafkaBrokers);
-  const eventStore = await DelayingProxy.start(readPort(running.eventStoreDbUrl));
+  const eventStore = await DelayingProxy.startProxy(readPort(running.eventStoreDbUrl));
   const documentStore = await MongoProxy.startMongoProxy(readPort(running.mongoUrl));
   return { eventStore, broker, documentStore, running, folder };
 }
@@ -98,7 +98,7 @@ export function testSlowEngines(): void {
     process.stdout.write(`${figures.join('\n')}\n`);
     await receiver?.closeEndpointServer();
     await services?.stop();
-    for (const proxy of [engines?.eventStore, engines?.broker, engines?.documentStore]) await proxy?.close();
+    for (const proxy of [engines?.eventStore, engines?.broker, engines?.documentStore]) await proxy?.closeProxy();
     const { eventStoreDb, kafka, mongo } = engines?.running ?? {};
     await Promise.all([eventStoreDb?.stopProcess(), kafka?.stopProcess(), mongo?.stopProcess()]);
     await engines?.folder.remove();
@@ -113,7 +113,7 @@ export function testSlowEngines(): void {
       const answer = await post('/v1/shipments', { external_id });
       if (answer.status === 200 || answer.status === 201) return (answer.data as Shipment).id;
       countRefusal(answer, codes);
-      await simulateDelay(50 * Number(answer.headers['retry-after']));
+      await waitForSimulatedDelay(50 * Number(answer.headers['retry-after']));
     }
   }
 
@@ -139,7 +139,7 @@ export function testSlowEngines(): void {
         const elapsed = startStopwatch();
         expect((await tenant.api.get('/v1/shipments', { headers: { authorization: '' } })).status).toBe(401);
         longest = Math.max(longest, elapsed());
-        await simulateDelay(50);
+        await waitForSimulatedDelay(50);
       }
       return longest;
     })();
@@ -176,7 +176,7 @@ export function testSlowEngines(): void {
     const watching = (async () => {
       while (!isOver) {
         await expectQueueLengthsWithinBounds();
-        await simulateDelay(200);
+        await waitForSimulatedDelay(200);
       }
     })();
     const writing = Promise.all([Promise.all(clients), Promise.all(burst)]).finally(() => (isOver = true));

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { API_VERSIONS, type EventEnvelope } from '@tracking/contracts';
-import { eventually, scaleTimeout, simulateDelay } from '@tracking/testing';
+import { eventually, scaleTimeout, waitForSimulatedDelay } from '@tracking/testing';
 import { EndpointServer } from '../receiver.ts';
 import { runCliJson, type SystemUnderTest } from '../subject.ts';
 import { listAllItems, createTestTenant, createShipmentEvent, type TestTenant } from '../tenant.ts';
@@ -140,7 +140,7 @@ export function testWebhooks(subject: () => SystemUnderTest): void {
         const unknown = await api.patch(at(hook.id), { api_version: '2020-01-01' });
         expect([unknown.status, (await api.get(at(hook.id))).data.api_version]).toEqual([400, api_version]);
 
-        hook.behave = () => simulateDelay(DELIVERY_WORK_MS).then(() => 204);
+        hook.behave = () => waitForSimulatedDelay(DELIVERY_WORK_MS).then(() => 204);
         const before = hook.came.size;
         const shipments = Array.from({ length: 8 }, (_, n) => ({ external_id: `AT-ONCE-${n}` }));
         expect((await api.post('/v1/shipments/bulk', { shipments })).status).toBe(200);

@@ -150,14 +150,14 @@ const shipmentExplanationRoute = createRoute({
   path: '/explanation',
   component: createLazyPage(() => import('../shipment/explanation/explanation-section.tsx'), 'ExplanationSection'),
 });
-const shipmentCallsRoute = createRoute({
+const shipmentApiRequestsRoute = createRoute({
   getParentRoute: () => shipmentRoute,
   path: '/calls',
-  component: createLazyPage(() => import('../shipment/calls/calls-section.tsx'), 'CallsSection'),
+  component: createLazyPage(() => import('../shipment/calls/calls-section.tsx'), 'ApiRequestsSection'),
 });
 const shipmentSectionRoutes = [
   ...[shipmentOverviewRoute, shipmentTimelineRoute, shipmentEtaRoute, shipmentExceptionsRoute],
-  ...[shipmentDocumentsRoute, shipmentHistoryRoute, shipmentExplanationRoute, shipmentCallsRoute],
+  ...[shipmentDocumentsRoute, shipmentHistoryRoute, shipmentExplanationRoute, shipmentApiRequestsRoute],
 ];
 const settingsRoute = createRoute({
   getParentRoute: () => signedInRoute,

@@ -1,5 +1,5 @@
 import type { Milestone, Shipment } from '@tracking/client';
-import { listNextEvents } from './next-events.ts';
+import { listUpcomingShipmentEvents } from './next-events.ts';
 
 const day = (number: number) => `2026-11-${String(number).padStart(2, '0')}T08:00:00.000Z`;
 const NOW = Date.parse(day(15));
@@ -16,7 +16,7 @@ const milestone = (more: Partial<Milestone>) =>
     ...more,
   }) as Milestone;
 const next = (of: Shipment, milestones: readonly Milestone[] = [], explanation?: unknown) =>
-  listNextEvents({ shipment: of, milestones, explanation: explanation as undefined, zoneOf, now: NOW });
+  listUpcomingShipmentEvents({ shipment: of, milestones, explanation: explanation as undefined, zoneOf, now: NOW });
 const zoneOf = (port: string | null) => (port === 'NLRTM' ? 'Europe/Amsterdam' : undefined);
 
 describe('what comes next', () => {

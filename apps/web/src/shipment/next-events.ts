@@ -6,7 +6,7 @@ import { extractFreeTimeFacts, findRunningFreeTime } from './overview/overview-v
 import { isInEffect } from './timeline/timeline-rows.ts';
 
 /** An expected event of the shipment, or an exception that will open. */
-export interface NextEvent {
+export interface UpcomingShipmentEvent {
   readonly label: string;
   /** Time of the event, ISO 8601. If `isDay` is true, a date in the time zone of the place. */
   readonly at: string;
@@ -27,15 +27,21 @@ interface NextEventsInput {
   readonly now: number;
 }
 
-interface EventTime extends Pick<NextEvent, 'at' | 'isDay'> {
+interface EventTime extends Pick<UpcomingShipmentEvent, 'at' | 'isDay'> {
   /** Time in epoch milliseconds after which the event is overdue. */
   readonly endMs: number;
 }
 
-type ExpectedEvent = EventTime & Pick<NextEvent, 'label' | 'place' | 'container'>;
+type ExpectedEvent = EventTime & Pick<UpcomingShipmentEvent, 'label' | 'place' | 'container'>;
 
 /** Lists the next expected events of a shipment, soonest first. For a shipment that has ended, the list is empty. */
-export function listNextEvents({ shipment, milestones, explanation, zoneOf, now }: NextEventsInput): NextEvent[] {
+export function listUpcomingShipmentEvents({
+  shipment,
+  milestones,
+  explanation,
+  zoneOf,
+  now,
+}: NextEventsInput): UpcomingShipmentEvent[] {
   if (ENDED_STATUSES.includes(shipment.status)) return [];
   const legs = listLegEvents(shipment, zoneOf);
   const pending = listExpectedMilestones(milestones).filter(

@@ -24,7 +24,7 @@ import {
   getShipmentTitle,
   useShipment,
 } from './shipment-queries.ts';
-import { type NextEvent, listNextEvents } from './next-events.ts';
+import { type UpcomingShipmentEvent, listUpcomingShipmentEvents } from './next-events.ts';
 
 /** Page of a shipment. It shows a summary and below it one section, which the page URL names. */
 export function ShipmentPage() {
@@ -266,7 +266,7 @@ function NextEvents() {
   const ports = usePlaces(shipment.legs.flatMap((leg) => [leg.origin_port, leg.destination_port]));
   const zoneOf = (port: string | null) => ports.get(port ?? '')?.timezone;
   const known = { shipment, milestones: milestones.data ?? [], explanation: explanation.data, zoneOf, now };
-  const next = listNextEvents(known);
+  const next = listUpcomingShipmentEvents(known);
   if (next.length === 0) return <Text size="sm">{describeMissingEvents(shipment.status)}</Text>;
   return (
     <ul className={classes['list']}>
@@ -278,7 +278,11 @@ function NextEvents() {
   );
 }
 
-function NextEventItem({ next: { label, at, isDay, place, container, isOverdue } }: { readonly next: NextEvent }) {
+function NextEventItem({
+  next: { label, at, isDay, place, container, isOverdue },
+}: {
+  readonly next: UpcomingShipmentEvent;
+}) {
   return (
     <li>
       {label}

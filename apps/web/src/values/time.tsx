@@ -1,5 +1,5 @@
 import { Text, Tooltip } from '@mantine/core';
-import { findWholeDay, formatDate, isDateOnly } from './zones.ts';
+import { toWholeDay, formatDate, isDateOnly } from './zones.ts';
 
 const DATE_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const DATE_TIME_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -35,7 +35,7 @@ interface ExpectedTimeProps extends Pick<LocalTimeProps, 'value'> {
 
 /** Shows an expected time whose precision is not at hand. A whole day is shown as its date. */
 export function ExpectedTime({ value, zone }: ExpectedTimeProps) {
-  const date = value === null ? undefined : findWholeDay(value, zone);
+  const date = value === null ? undefined : toWholeDay(value, zone);
   return date === undefined ? <LocalTime value={value} /> : <CalendarDate date={date} />;
 }
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
-  findWholeDay,
+  toWholeDay,
   getDateInZone,
   getDayAtPlace,
   isDateOnly,
@@ -124,9 +124,9 @@ describe('whole days', () => {
   });
 
   it('are recognized by their last millisecond', () => {
-    expect(findWholeDay('2026-12-09T18:29:59.999Z')).toBe('2026-12-09');
-    expect(findWholeDay('2026-12-09T18:30:00.000Z')).toBeUndefined();
-    expect(findWholeDay('2026-12-09T18:30:00.000Z', 'Asia/Kolkata')).toBeUndefined();
+    expect(toWholeDay('2026-12-09T18:29:59.999Z')).toBe('2026-12-09');
+    expect(toWholeDay('2026-12-09T18:30:00.000Z')).toBeUndefined();
+    expect(toWholeDay('2026-12-09T18:30:00.000Z', 'Asia/Kolkata')).toBeUndefined();
   });
 
   it.each([
@@ -136,7 +136,7 @@ describe('whole days', () => {
     // The day of a former port.
     ['2026-12-10T07:59:59.999Z', 'Pacific/Auckland', '2026-12-09'],
   ])('with the last millisecond %s in %s are the date there', (end, zone, date) => {
-    expect(findWholeDay(end, zone)).toBe(date);
+    expect(toWholeDay(end, zone)).toBe(date);
   });
 
   it('are told from times by their form', () => {

@@ -80,7 +80,7 @@ const END_OF_DAY_PATTERN = /:(?:14|29|44|59):59\.999Z$/;
  * precision is not at hand. Without the zone, the date of a day at UTC+12 or later is one day too early.
  * @param zone time zone of the place, if it is known; the day of another place is found too
  */
-export function findWholeDay(instant: string, zone?: string | null): string | undefined {
+export function toWholeDay(instant: string, zone?: string | null): string | undefined {
   if (!END_OF_DAY_PATTERN.test(instant)) return undefined;
   const endsAtPlace = zone != null && toWallClock(instant, zone).endsWith('T23:59');
   return getDayAtPlace(instant, endsAtPlace ? zone : null);

@@ -32,7 +32,7 @@ describe('bounds', () => {
       written += text.length;
       greatest = Math.max(greatest, statSync(join(folder.path, 'storage.db-wal')).size);
     }
-    await engine.close();
+    await engine.closeEngine();
     expect(greatest).toBeGreaterThan(limits.walCheckpointBytes);
     expect(greatest).toBeLessThan(8 * limits.walCheckpointBytes);
   }, 60_000);
@@ -59,7 +59,7 @@ describe('bounds', () => {
     expect(metrics.getMetricValue('storage_refused_total{queue="writes"}')).toBe(190);
     expect(metrics.getMetricValue('storage_queue_items')).toBe(0);
     await engine.eventStore.append('later', 'no_stream', createNewEvents(1));
-    await engine.close();
+    await engine.closeEngine();
   });
 
   it('refuse lists when too many wait', async () => {
@@ -77,7 +77,7 @@ describe('bounds', () => {
     for (const result of results) if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(Busy);
     expect(metrics.getMetricValue('storage_refused_total{queue="reads"}')).toBe(40);
     expect(await things.count({})).toBe(0);
-    await engine.close();
+    await engine.closeEngine();
   });
 
   it('do not affect other writes of a batch with an error', async () => {
@@ -99,7 +99,7 @@ describe('bounds', () => {
     const heads = await Promise.all(['a', 'b', 'c'].map((stream) => engine.eventStore.read(stream)));
     const positions = heads.flat().map(({ position }) => position);
     expect(positions).toEqual([...new Set(positions)].sort());
-    await engine.close();
+    await engine.closeEngine();
   });
 
   it('refuse everything once closed', async () => {
@@ -110,7 +110,7 @@ describe('bounds', () => {
     });
     const things = await engine.documentStore.collection<{ id: string }>({ name: 'things', indexes: [] });
     const underWay = engine.eventStore.append('a', 'no_stream', createNewEvents(1));
-    await engine.close();
+    await engine.closeEngine();
     await expect(underWay).resolves.toMatchObject({ revision: 0 });
     for (const late of [
       () => engine.eventStore.append('b', 'no_stream', createNewEvents(1)),
@@ -120,11 +120,11 @@ describe('bounds', () => {
       () => things.count({}),
       () => things.claim({ filter: {} }, {}),
       () => engine.documentStore.collection({ name: 'others', indexes: [] }),
-      () => engine.leases.acquire('a', new AbortController().signal),
+      () => engine.leases.acquireLease('a', new AbortController().signal),
       () => engine.quota.takeRequest('a', 1),
     ]) {
       await expect(late()).rejects.toBeInstanceOf(Unavailable);
     }
-    await engine.close();
+    await engine.closeEngine();
   });
 });

@@ -133,7 +133,7 @@ export function dropTableStatements({ table, arrays }: CollectionLayout): string
  * Returns the name of the unique index in an error message of SQLite.
  * @param message `UNIQUE constraint failed: documents:keys.f_hash, documents:keys.f_kind`
  */
-export function findViolatedIndex({ spec, table }: CollectionLayout, message: string): string {
+export function parseViolatedIndex({ spec, table }: CollectionLayout, message: string): string {
   for (const { name, fields, arrayField, unique } of spec.indexes) {
     const owner = arrayField === undefined ? table : `array:${spec.name}:${name}`;
     const key = fields.map((field) => (field === ID_FIELD ? ID_FIELD : `f_${field}`));
@@ -234,7 +234,7 @@ export function encodeJsonSql(type: string, value: string): string {
 /**
  * Returns SQL literals that bound all values of the same type: an inclusive lower bound and an exclusive upper bound.
  */
-export function findSqlBoundsOfType(value: SqlValue): { readonly from: string | undefined; readonly below: string } {
+export function getSqlBoundsOfType(value: SqlValue): { readonly from: string | undefined; readonly below: string } {
   if (typeof value === 'number') return { from: undefined, below: `''` };
   if (typeof value === 'string') return { from: `''`, below: `x''` };
   return value === ENCODED_NULL ? { from: `x'00'`, below: `x'01'` } : { from: `x'01'`, below: `x'03'` };

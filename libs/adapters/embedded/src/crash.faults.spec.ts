@@ -83,7 +83,7 @@ describe('a process killed during writes', () => {
       const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
       await expectAll(engine, said);
       await expectWholeStreams(engine);
-      await engine.close();
+      await engine.closeEngine();
       const file = new DatabaseSync(join(dataDir, 'storage.db'), { readOnly: true });
       expect(file.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
       file.close();

@@ -20,7 +20,7 @@ async function eventsIn(dataDir: string): Promise<number | undefined> {
     const engine = await open(dataDir);
     const streams = Array.from({ length: 50 }, (_, index) => engine.eventStore.read(`s${index}`));
     const events = (await Promise.all(streams)).flat();
-    await engine.close();
+    await engine.closeEngine();
     return events.length;
   } catch (error) {
     expect(error).toBeInstanceOf(DataFolderDamaged);
@@ -101,7 +101,7 @@ describe('the folder of a killed process', () => {
     // Later acknowledged commits are protected as before.
     const engine = await open(dataDir);
     await engine.eventStore.append('later', 'no_stream', createNewEvents(1));
-    await engine.close();
+    await engine.closeEngine();
     expect(readFileSync(join(dataDir, 'commits'), 'utf8')).toMatch(/^0{13}\d{3}\n$/);
   });
 

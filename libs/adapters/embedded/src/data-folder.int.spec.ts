@@ -29,7 +29,7 @@ describe('the data folder', () => {
     await again.ended;
     expect(again.lines[0]).toMatch(/^DataFolderInUse/);
     await engine.eventStore.append('s', 'no_stream', createNewEvents(1));
-    await engine.close();
+    await engine.closeEngine();
     const next = runScriptInChildProcess('./opening-child.ts', [dataDir]);
     await next.ended;
     expect([...next.errors, ...next.lines]).toEqual(['opened']);
@@ -43,11 +43,11 @@ describe('the data folder', () => {
     const files = readdirSync(dataDir);
     expect(files).toEqual(expect.arrayContaining(['lock', 'storage.db', 'storage.db-shm', 'storage.db-wal']));
     for (const file of files) expect(`${file} ${mode(join(dataDir, file))}`).toBe(`${file} 600`);
-    await engine.close();
+    await engine.closeEngine();
   });
 
   it('is refused and not changed if a later version wrote it', async () => {
-    await (await open()).close();
+    await (await open()).closeEngine();
     const file = join(dataDir, 'storage.db');
     const later = new DatabaseSync(file);
     later.exec('PRAGMA user_version = 99');

@@ -76,7 +76,7 @@ describe('the disk', () => {
       expect([await child.ended, child.errors]).toEqual([0, []]);
       const engine = await open();
       expect(await engine.eventStore.read('s')).toHaveLength(before + 1);
-      await engine.close();
+      await engine.closeEngine();
     },
     120_000,
   );
@@ -111,7 +111,7 @@ describe('the disk', () => {
     const metrics = new RecordedMetrics();
     const engine = await open(metrics);
     await eventually(() => expect(metrics.getMetricValue('storage_free_bytes')).toBeGreaterThan(0));
-    await engine.close();
+    await engine.closeEngine();
   });
 });
 
@@ -127,7 +127,7 @@ describe('a data folder in use', () => {
     expect(engine.failure).toBeUndefined();
   });
   afterEach(async () => {
-    await engine.close();
+    await engine.closeEngine();
     await folder.remove();
   });
 
@@ -167,10 +167,10 @@ describe('a data folder in use', () => {
     const log = join(dataDir, 'storage.db-wal');
     const before = readFileSync(log);
     await expect(engine.eventStore.append('s', 0, createNewEvents(1))).rejects.toBeInstanceOf(Unavailable);
-    await engine.close();
+    await engine.closeEngine();
     expect(existsSync(log) && readFileSync(log).equals(before)).toBe(true);
     const next = await EmbeddedEngine.openEmbeddedEngine({ dataDir, logger: silentLogger, metrics: noMetrics });
     expect(await next.eventStore.read('s')).toHaveLength(1);
-    await next.close();
+    await next.closeEngine();
   });
 });

@@ -31,7 +31,7 @@ describe('dropping a large collection', () => {
     await large.writeMany(documents.map((document) => ({ kind: 'insert', document })));
   });
   afterEach(async () => {
-    await engine.close();
+    await engine.closeEngine();
     await folder.remove();
   });
 

@@ -99,7 +99,7 @@ export class EmbeddedEngine {
   }
 
   /** Ends catch-ups and leases, waits for running writes, and releases the folder. */
-  close(): Promise<void> {
+  closeEngine(): Promise<void> {
     this.closed ??= this.closeAll();
     return this.closed;
   }

@@ -7,7 +7,7 @@ import {
   encodeValue,
   ID_FIELD,
   quoteName,
-  findSqlBoundsOfType,
+  getSqlBoundsOfType,
 } from './collection-layout.ts';
 import type { SqlStatement, SqlValue } from './storage-threads.ts';
 
@@ -94,7 +94,7 @@ function addBoundsSql(sql: SqlBuilder, key: string, { gt, gte, lt, lte }: FieldB
     const encoded = encodeValue(value);
     sql.addText(` AND ${key} ${comparison} ?`, encoded);
     if (counterparts.some((other) => other !== undefined && getJsonTypeName(other) === getJsonTypeName(value))) return;
-    const { from, below } = findSqlBoundsOfType(encoded);
+    const { from, below } = getSqlBoundsOfType(encoded);
     if (comparison.startsWith('>')) sql.addText(` AND ${ofType} < ${below}`);
     else if (from !== undefined) sql.addText(` AND ${ofType} >= ${from}`);
   };

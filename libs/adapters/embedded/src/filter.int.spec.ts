@@ -7,7 +7,7 @@ import {
   createTempFolder,
   type StoredField,
   type TempFolder,
-  choosePropertyRounds,
+  choosePropertyTestRounds,
 } from '@tracking/testing';
 import { EmbeddedEngine } from './index.ts';
 
@@ -56,7 +56,7 @@ describe('filters', () => {
     bare = await engine.documentStore.collection<FilteredRow>({ name: 'bare', durability: 'derived', indexes: [] });
   });
   afterAll(async () => {
-    await engine.close();
+    await engine.closeEngine();
     await folder.remove();
   });
 
@@ -88,7 +88,7 @@ describe('filters', () => {
           }
         },
       ),
-      { numRuns: choosePropertyRounds(60) },
+      { numRuns: choosePropertyTestRounds(60) },
     );
   }, 60_000);
 });

@@ -5,7 +5,7 @@ import {
   type Lease,
   type LeaseMember,
   type Leases,
-  type Membership,
+  type LeaseGroupMembership,
   type WantedLeases,
 } from '@tracking/ports';
 
@@ -27,7 +27,7 @@ export class InProcessLeases implements Leases {
     this.epoch = start * EPOCHS_RESERVED_PER_START;
   }
 
-  async acquire(name: string, signal: AbortSignal): Promise<Lease> {
+  async acquireLease(name: string, signal: AbortSignal): Promise<Lease> {
     signal.throwIfAborted();
     this.closing.signal.throwIfAborted();
     const waiting = this.waiting.get(name);
@@ -36,7 +36,7 @@ export class InProcessLeases implements Leases {
     return this.grantLease(name);
   }
 
-  join(about: Pick<LeaseMember, 'name' | 'address'>): Membership {
+  joinLeaseGroup(about: Pick<LeaseMember, 'name' | 'address'>): LeaseGroupMembership {
     const id = randomUUID();
     const own = new Set<() => void>();
     const readMembers = () => [...this.members.values()];
@@ -50,12 +50,12 @@ export class InProcessLeases implements Leases {
       get members() {
         return readMembers();
       },
-      announce,
+      announceMember: announce,
       onChange: (listener) => {
         own.add(listener);
         this.listeners.add(listener);
       },
-      leave: () => {
+      removeMember: () => {
         for (const listener of own) this.listeners.delete(listener);
         if (this.members.delete(id)) this.notifyListeners();
         return Promise.resolve();

@@ -56,7 +56,7 @@ describe('a power failure', () => {
     }
     // Copies the files while the engine has them open, like the disk of a machine that stopped now.
     execFileSync('cp', ['-r', dataDir, `${dataDir}-left`]);
-    await engine.close();
+    await engine.closeEngine();
     file = join(`${dataDir}-left`, 'storage.db');
     log = readFileSync(`${file}-wal`);
   });

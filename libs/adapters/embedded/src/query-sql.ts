@@ -7,7 +7,7 @@ import {
   ID_FIELD,
   getIndexName,
   quoteName,
-  findSqlBoundsOfType,
+  getSqlBoundsOfType,
 } from './collection-layout.ts';
 import { addFilterSql, addPostingCondition, createDocumentKeySql, isScalar, SqlBuilder } from './filter-sql.ts';
 import { LIMIT_CLAUSE_SQL } from './sqlite-database.ts';
@@ -277,8 +277,8 @@ function convertBoundsToColumnRange({ gt, gte, lt, lte }: FieldBounds): {
   const to = parseBound('<=', lte) ?? parseBound('<', lt);
   const [low, high] = [from?.values[0], to?.values[0]];
   return {
-    from: from ?? (high === undefined ? undefined : createTypeBound('>=', findSqlBoundsOfType(high).from)),
-    to: to ?? (low === undefined ? undefined : createTypeBound('<', findSqlBoundsOfType(low).below)),
+    from: from ?? (high === undefined ? undefined : createTypeBound('>=', getSqlBoundsOfType(high).from)),
+    to: to ?? (low === undefined ? undefined : createTypeBound('<', getSqlBoundsOfType(low).below)),
   };
 }
 

@@ -131,7 +131,7 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
     return isPointQuery(this.layout, query) ? this.readInCallingThread(sql) : this.readInPool<T>(sql);
   }
 
-  async findWithin(query: Query, maxBytes: number): Promise<BoundedResult<T>> {
+  async findWithinByteLimit(query: Query, maxBytes: number): Promise<BoundedResult<T>> {
     const sql = createFindSql(this.layout, query);
     if (isUnsatisfiable(query.filter)) return { documents: [], isCut: false };
     const { json, isCut } = await this.storage.readers.runRead({ kind: 'rows', sql, maxBytes });

@@ -12,7 +12,7 @@ import {
   quoteName,
   dropTableStatements,
   isSameValue,
-  findViolatedIndex,
+  parseViolatedIndex,
 } from './collection-layout.ts';
 import { type Database, isConstraintError, LIMIT_CLAUSE_SQL, getErrorMessage } from './sqlite-database.ts';
 import type {
@@ -133,7 +133,7 @@ export class SqliteDocuments {
       return null;
     } catch (error) {
       if (!isConstraintError(error)) throw error;
-      return findViolatedIndex(layout, getErrorMessage(error));
+      return parseViolatedIndex(layout, getErrorMessage(error));
     }
   }
 

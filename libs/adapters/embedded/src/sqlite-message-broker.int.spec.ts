@@ -24,7 +24,7 @@ describe('the broker of a single process', () => {
     });
   });
   afterEach(async () => {
-    await engine.close();
+    await engine.closeEngine();
     await folder.remove();
   });
 
@@ -65,7 +65,7 @@ describe('the broker of a single process', () => {
     await expect(broker.publish('t', [refused])).rejects.toThrow();
     await eventually(() => expect(offsets).toEqual(['1']));
     await end();
-    await engine.close();
+    await engine.closeEngine();
 
     engine = await EmbeddedEngine.openEmbeddedEngine({
       dataDir: folder.path,
@@ -84,9 +84,9 @@ describe('the broker of a single process', () => {
     await broker.ensureTopics([{ name: 'short', partitions: 1, retentionMs: 1_000 }]);
     await broker.publish('short', [{ key: 'a', value: '1', headers: {} }]);
     await broker.deleteExpiredMessages(Date.now());
-    expect(await broker.lag('short', 'group')).toBe(1);
+    expect(await broker.readConsumerLag('short', 'group')).toBe(1);
     await broker.deleteExpiredMessages(Date.now() + 2_000);
-    expect(await broker.lag('short', 'group')).toBe(0);
+    expect(await broker.readConsumerLag('short', 'group')).toBe(0);
 
     const offsets: string[] = [];
     const stop = new AbortController();
@@ -120,11 +120,11 @@ describe('the broker of a single process', () => {
       ['2', '3'].map((value) => ({ key: 'a', value, headers: {} })),
     );
     await broker.deleteExpiredMessages(Date.now() + 10_000);
-    expect(await broker.lag('short', 'group')).toBe(2);
+    expect(await broker.readConsumerLag('short', 'group')).toBe(2);
     await consume(3);
     expect(handled).toEqual(['1', '2', '3']);
     await broker.deleteExpiredMessages(Date.now() + 10_000);
-    expect(await broker.lag('short', 'another group')).toBe(0);
+    expect(await broker.readConsumerLag('short', 'another group')).toBe(0);
   });
 
   it('deletes all expired messages at once, and none of other partitions and topics', async () => {
@@ -137,8 +137,8 @@ describe('the broker of a single process', () => {
     await broker.publish('short', messages);
     await broker.publish('long', messages.slice(0, 10));
     await broker.deleteExpiredMessages(Date.now() + 2_000);
-    expect(await broker.lag('short', 'group')).toBe(0);
-    expect(await broker.lag('long', 'group')).toBe(10);
+    expect(await broker.readConsumerLag('short', 'group')).toBe(0);
+    expect(await broker.readConsumerLag('long', 'group')).toBe(10);
 
     const received: string[] = [];
     const stop = new AbortController();
@@ -163,9 +163,9 @@ describe('the broker of a single process', () => {
       if (![4, 6].includes(handled)) throw new Error('not this time');
     });
     await broker.publish('t', [{ key: 'a', value: '1', headers: {} }]);
-    await eventually(async () => expect(await broker.lag('t', 'group')).toBe(0));
+    await eventually(async () => expect(await broker.readConsumerLag('t', 'group')).toBe(0));
     await broker.publish('t', [{ key: 'a', value: '2', headers: {} }]);
-    await eventually(async () => expect(await broker.lag('t', 'group')).toBe(0));
+    await eventually(async () => expect(await broker.readConsumerLag('t', 'group')).toBe(0));
     // Handling restarts at the second message, because the first one was committed.
     expect(lines.map(({ fields }) => fields['tries'])).toEqual([1, 2, 3, 1]);
     stop.abort();

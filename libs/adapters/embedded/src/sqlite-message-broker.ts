@@ -116,7 +116,7 @@ export class SqliteMessageBroker implements MessageBroker {
     return [this.readHeadPosition()];
   }
 
-  async lag(topic: string, group: string): Promise<number> {
+  async readConsumerLag(topic: string, group: string): Promise<number> {
     this.throwIfClosed();
     const partitions = JSON.stringify([...Array(this.findTopic(topic).partitions).keys()]);
     const sql = { text: SELECT_LAG_SQL, values: [topic, group, partitions] };

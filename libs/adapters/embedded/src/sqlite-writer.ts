@@ -188,7 +188,7 @@ export class SqliteWriter {
   /** Finishes the queued operations, then ends the thread. */
   async close(): Promise<void> {
     await this.drainWriteQueue();
-    this.state.refuseCalls();
+    this.state.refuseStorageCalls();
     this.worker.postMessage(null);
     await this.exited;
   }
@@ -242,7 +242,7 @@ export class SqliteWriter {
     const batch = this.committing;
     if (answer.kind === 'fatal') return this.failWriter(answer.message);
     if (answer.kind === 'out_of_space') this.state.refuseWrites(answer.message);
-    if (answer.kind === 'committed') this.state.acceptCalls();
+    if (answer.kind === 'committed') this.state.acceptStorageCalls();
     // The next commit starts before callers are notified, so that the thread works meanwhile.
     this.commitWaiting();
     if (answer.kind === 'committed') {

@@ -40,7 +40,7 @@ export class StorageState {
     this.endedBy = reason;
   }
 
-  refuseCalls(): void {
+  refuseStorageCalls(): void {
     this.endedBy ??= 'closed';
   }
 
@@ -51,7 +51,7 @@ export class StorageState {
     this.refusedBy = reason;
   }
 
-  acceptCalls(): void {
+  acceptStorageCalls(): void {
     if (this.refusedBy !== undefined) this.logger.info({}, 'storage: the disk has space again; writes continue');
     this.refusedBy = undefined;
   }

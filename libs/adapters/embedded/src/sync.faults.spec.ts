@@ -51,7 +51,7 @@ describe('synchronization with the disk', () => {
         views.upsert({ id: 'd' }),
       ]);
     expect(await commitsOf(mixture)).toEqual([1, 0]);
-    await engine.close();
+    await engine.closeEngine();
     await folder.remove();
   });
 

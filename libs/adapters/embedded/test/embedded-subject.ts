@@ -31,7 +31,7 @@ export function createEmbeddedSubject<P>(
       return reopenPort();
     },
     async reopen() {
-      await opened.pop()?.close();
+      await opened.pop()?.closeEngine();
       return reopenPort();
     },
     /**
@@ -47,7 +47,7 @@ export function createEmbeddedSubject<P>(
       return reopenPort();
     },
     async close() {
-      for (const engine of opened.splice(0)) await engine.close();
+      for (const engine of opened.splice(0)) await engine.closeEngine();
       await folder?.remove();
     },
   };

@@ -40,4 +40,4 @@ await eventually(async () => {
   if (refused !== '') throw new Error(refused);
 });
 printReport({ stored: storedEventCount, failure: embeddedEngine.failure });
-await embeddedEngine.close();
+await embeddedEngine.closeEngine();

@@ -5,7 +5,7 @@ import { silentTelemetry } from './writing-child-protocol.ts';
 const [dataDir = ''] = process.argv.slice(2);
 try {
   const engine = await EmbeddedEngine.openEmbeddedEngine({ dataDir, ...silentTelemetry });
-  await engine.close();
+  await engine.closeEngine();
   console.log('opened');
 } catch (errorOfOpening) {
   console.log(String(errorOfOpening));

@@ -37,4 +37,4 @@ await writeNumberedItemsForever('mixture', (number) =>
     upsertStream(viewsCollection)(number + 200),
   ]),
 );
-await embeddedEngine.close();
+await embeddedEngine.closeEngine();

@@ -167,15 +167,15 @@ function findInefficientStep(watched: WatchedQuery): string | undefined {
 
 // Every collection that a test's engine opens has this class.
 type WatchedCollection = Collection<Document> & { readonly layout: { readonly spec: CollectionSpec } };
-const { find, findWithin, count, scan, claim } = SqliteCollection.prototype as Collection<Document>;
+const { find, findWithinByteLimit, count, scan, claim } = SqliteCollection.prototype as Collection<Document>;
 Object.assign(SqliteCollection.prototype, {
   find(this: WatchedCollection, query: Query) {
     recordWatchedQuery(this.layout.spec, query);
     return find.call(this, query);
   },
-  findWithin(this: WatchedCollection, query: Query, maxBytes: number) {
+  findWithinByteLimit(this: WatchedCollection, query: Query, maxBytes: number) {
     recordWatchedQuery(this.layout.spec, query);
-    return findWithin.call(this, query, maxBytes);
+    return findWithinByteLimit.call(this, query, maxBytes);
   },
   count(this: WatchedCollection, filter: Filter, options: CountOptions = {}) {
     const { atMost = MAX_REPEATED_PAGE_SIZE, ...by } = options;

@@ -113,7 +113,7 @@ const {
   get,
   getMany,
   find,
-  findWithin,
+  findWithinByteLimit,
   scan,
   count,
   sum,
@@ -138,9 +138,9 @@ Object.assign(SqliteCollection.prototype, {
     checkQueryShardKey('find', this.layout.spec, query);
     return find.call(this, query);
   },
-  findWithin(this: WatchedCollection, query: Query, maxBytes: number) {
-    checkQueryShardKey('findWithin', this.layout.spec, query);
-    return findWithin.call(this, query, maxBytes);
+  findWithinByteLimit(this: WatchedCollection, query: Query, maxBytes: number) {
+    checkQueryShardKey('findWithinByteLimit', this.layout.spec, query);
+    return findWithinByteLimit.call(this, query, maxBytes);
   },
   scan(this: WatchedCollection, query: Scan) {
     checkQueryShardKey('scan', this.layout.spec, query);

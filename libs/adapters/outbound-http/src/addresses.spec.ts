@@ -63,7 +63,7 @@ describe('addresses that are not public', () => {
       ],
     ],
   ])('%s', (kind, addresses) => {
-    for (const address of addresses) expect([address, strict.refuses(address)]).toEqual([address, kind]);
+    for (const address of addresses) expect([address, strict.describeRefusedAddress(address)]).toEqual([address, kind]);
   });
 
   test('public addresses are not refused, up to the edges of their ranges', () => {
@@ -91,7 +91,8 @@ describe('addresses that are not public', () => {
       ],
       ...['2a00:1450:4001::1', '3ffe:ffff::1', '3fff:1000::1'],
     ];
-    for (const address of edges) expect([address, strict.refuses(address)]).toEqual([address, undefined]);
+    for (const address of edges)
+      expect([address, strict.describeRefusedAddress(address)]).toEqual([address, undefined]);
   });
 });
 
@@ -100,13 +101,13 @@ describe('addresses that the operator allows', () => {
 
   test('are are exactly those inside the CIDRs', () => {
     for (const address of ['127.0.0.1', '127.255.255.255', '10.1.2.3', 'fd00:1:ffff::1', '::1'])
-      expect([address, policy.refuses(address), policy.isAllowedByOperator(address)]).toEqual([
+      expect([address, policy.describeRefusedAddress(address), policy.isAllowedByOperator(address)]).toEqual([
         address,
         undefined,
         true,
       ]);
     for (const address of ['10.1.2.4', '192.168.0.1', 'fd00:2::1', '::2', '169.254.169.254', 'fd00:1::1%eth0'])
-      expect([address, policy.isAllowedByOperator(address), policy.refuses(address)]).toEqual([
+      expect([address, policy.isAllowedByOperator(address), policy.describeRefusedAddress(address)]).toEqual([
         address,
         false,
         expect.any(String),
@@ -116,15 +117,18 @@ describe('addresses that the operator allows', () => {
   test("do not include IPv6 forms of an IPv4 CIDR's addresses, nor the reverse", () => {
     for (const address of ['::ffff:127.0.0.1', '::127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::'])
       expect([address, policy.isAllowedByOperator(address)]).toEqual([address, false]);
-    expect(createAddressPolicy(['::ffff:0:0/96']).refuses('127.0.0.1')).toBe('loopback');
-    expect(createAddressPolicy(['::/0']).refuses('10.0.0.1')).toBe('private');
-    expect(createAddressPolicy(['0.0.0.0/0']).refuses('::1')).toBe('loopback');
-    expect(createAddressPolicy(['0.0.0.0/0']).refuses('10.0.0.1')).toBeUndefined();
-    expect(createAddressPolicy(['::ffff:0:0/96']).refuses('::ffff:127.0.0.1')).toBeUndefined();
+    expect(createAddressPolicy(['::ffff:0:0/96']).describeRefusedAddress('127.0.0.1')).toBe('loopback');
+    expect(createAddressPolicy(['::/0']).describeRefusedAddress('10.0.0.1')).toBe('private');
+    expect(createAddressPolicy(['0.0.0.0/0']).describeRefusedAddress('::1')).toBe('loopback');
+    expect(createAddressPolicy(['0.0.0.0/0']).describeRefusedAddress('10.0.0.1')).toBeUndefined();
+    expect(createAddressPolicy(['::ffff:0:0/96']).describeRefusedAddress('::ffff:127.0.0.1')).toBeUndefined();
   });
 
   test('a public address is not refused, but not an operator-allowed one', () => {
-    expect([policy.refuses('8.8.8.8'), policy.isAllowedByOperator('8.8.8.8')]).toEqual([undefined, false]);
+    expect([policy.describeRefusedAddress('8.8.8.8'), policy.isAllowedByOperator('8.8.8.8')]).toEqual([
+      undefined,
+      false,
+    ]);
   });
 
   test.each([

@@ -62,7 +62,7 @@ export interface AddressPolicy {
    * Returns the kind of a non-public IP address, such as `loopback`; undefined if the address is public or the operator
    * allowed it.
    */
-  refuses(address: string): string | undefined;
+  describeRefusedAddress(address: string): string | undefined;
   /** Returns true if the address is in one of the operator's allowed CIDRs. */
   isAllowedByOperator(address: string): boolean;
 }
@@ -87,7 +87,7 @@ export function createAddressPolicy(allowedCidrs: readonly string[]): AddressPol
 
   return {
     isAllowedByOperator,
-    refuses(address) {
+    describeRefusedAddress(address) {
       return isAllowedByOperator(address) ? undefined : getAddressKind(address);
     },
   };

@@ -54,7 +54,7 @@ describe.each(schemes)('an endlessResponses answer over %s', (_name, options) =>
       const http = client();
       expect(await post(http, target)).toMatchObject({ kind: 'failure', code: 'invalid_response' });
       await eventually(() => expect(target.openConnections).toBe(0));
-      target.behave(hostileReceivers.answers());
+      target.setReceiverBehaviour(hostileReceivers.answers());
       expect(await post(http, target)).toMatchObject({ statusCode: 200 });
     },
   );
@@ -82,7 +82,7 @@ describe.each(schemes)('an endlessResponses answer over %s', (_name, options) =>
     const http = client();
     for (let n = 0; n < 20; n += 1) expect(await post(http, target)).toMatchObject({ statusCode: 200 });
     expect(target.connections).toBe(1);
-    target.behave(hostileReceivers.floods(endlessResponses.chunkExtension));
+    target.setReceiverBehaviour(hostileReceivers.floods(endlessResponses.chunkExtension));
     expect(await post(http, target)).toMatchObject({ code: 'invalid_response' });
     expect(target.requests).toHaveLength(21);
   });

@@ -202,7 +202,7 @@ describe('the address that is connected to', () => {
     const post = client({ lookup: async () => answers[asked++] ?? [] });
     const url = `http://rebinding.example:${target.port}/`;
     expect(await post(url)).toMatchObject({ statusCode: 200 });
-    target.behave(hostileReceivers.saysClose());
+    target.setReceiverBehaviour(hostileReceivers.saysClose());
     expect(await post(url)).toMatchObject({ statusCode: 200 });
     expect(asked).toBe(1);
     expect(await post(url)).toMatchObject({ code: 'address_not_allowed' });

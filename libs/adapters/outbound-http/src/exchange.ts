@@ -61,7 +61,7 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
   expireRequest(): void {
     if (this.#phase === 'over') return;
     const doing = REQUEST_PHASE_DESCRIPTIONS[this.#phase];
-    this.#settleWithFailure({
+    this.#resolveWithFailure({
       code: 'timeout',
       message: `no complete answer within ${this.request.timeoutMs} ms; was ${doing}`,
     });
@@ -108,21 +108,21 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
       this.startOnConnection(this.connections.replaceConnection(connection));
       return;
     }
-    this.#settleWithFailure(convertConnectionError(error, this.#phase !== 'connecting'));
+    this.#resolveWithFailure(convertConnectionError(error, this.#phase !== 'connecting'));
   }
 
   readonly #giveUp = (): void => {
-    this.#settleWithFailure({ code: 'aborted', message: 'the request was canceled before an answer arrived' });
+    this.#resolveWithFailure({ code: 'aborted', message: 'the request was canceled before an answer arrived' });
   };
 
   #respondWithBody(): void {
     const text = this.#body.decodeText();
-    if (typeof text === 'string') this.#settleWithResponse(text);
-    else void text.then((inflated) => this.#settleWithResponse(inflated));
+    if (typeof text === 'string') this.#resolveWithResponse(text);
+    else void text.then((inflated) => this.#resolveWithResponse(inflated));
   }
 
-  #settleWithResponse(body: string): void {
-    this.#settleOutcome({
+  #resolveWithResponse(body: string): void {
+    this.#resolveOutcome({
       kind: 'response',
       statusCode: this.#statusCode,
       headers: this.#headers,
@@ -131,13 +131,13 @@ export class RequestExchange implements ConnectionWaiter, Dispatcher.DispatchHan
     });
   }
 
-  #settleWithFailure(failure: FailureReason): void {
+  #resolveWithFailure(failure: FailureReason): void {
     this.connections.removeWaiter(this);
     this.#detachConnection((connection) => this.connections.discardConnection(connection));
-    this.#settleOutcome({ kind: 'failure', ...failure, ...this.#createSendingInfo() });
+    this.#resolveOutcome({ kind: 'failure', ...failure, ...this.#createSendingInfo() });
   }
 
-  #settleOutcome(outcome: OutboundOutcome): void {
+  #resolveOutcome(outcome: OutboundOutcome): void {
     if (this.#phase === 'over') return;
     this.#phase = 'over';
     clearTimeout(this.#deadline);

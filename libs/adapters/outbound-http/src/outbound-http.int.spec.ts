@@ -222,7 +222,7 @@ describe('the answer', () => {
       expect(outcome.kind === 'response' && outcome.body.length).toBe(kept);
     }
     expect(target.connections).toBe(1);
-    target.behave(hostileReceivers.answers(202, 'y'.repeat(kept + 1)));
+    target.setReceiverBehaviour(hostileReceivers.answers(202, 'y'.repeat(kept + 1)));
     expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 202, body: 'y'.repeat(kept) });
     await eventually(() => expect(target.openConnections).toBe(0));
   });
@@ -359,7 +359,7 @@ describe('the deadline', () => {
     expect(outcome.durationMs).toBeGreaterThanOrEqual(190);
     expect(outcome.durationMs).toBeLessThan(soonMs);
     await eventually(() => expect(target.openConnections).toBe(0));
-    target.behave(hostileReceivers.answers());
+    target.setReceiverBehaviour(hostileReceivers.answers());
     expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 200 });
   });
 
@@ -384,7 +384,7 @@ describe('the deadline', () => {
     const second = http.post(to(target.origin, { timeoutMs: 100 }));
     const third = http.post(to(target.origin, { timeoutMs: 5000 }));
     expect(await second).toMatchObject({ code: 'timeout', message: expect.stringContaining('free connection') });
-    target.behave(hostileReceivers.answers());
+    target.setReceiverBehaviour(hostileReceivers.answers());
     expect(await first).toMatchObject({ code: 'timeout' });
     expect(await third).toMatchObject({ statusCode: 200 });
     expect(target.requests).toHaveLength(2);
@@ -442,7 +442,7 @@ describe('canceling', () => {
     const http = client();
     await http.post(to(target.origin));
     let mayBeSent = true;
-    target.behave((socket) => {
+    target.setReceiverBehaviour((socket) => {
       mayBeSent = false;
       socket.destroy();
     });
@@ -529,7 +529,7 @@ describe('connections', () => {
     controller.abort();
     await Promise.all(running);
     expect(counts()).toEqual([0, 0, 0]);
-    target.behave(hostileReceivers.answers());
+    target.setReceiverBehaviour(hostileReceivers.answers());
     await http.post(to(target.origin));
     expect(counts()).toEqual([0, 1, 1]);
     target.dropConnections();
@@ -559,7 +559,7 @@ describe('connections', () => {
     const target = await receiver(hostileReceivers.answers());
     const http = client();
     expect(await http.post(to(target.origin))).not.toHaveProperty('resent');
-    target.behave((socket, request) =>
+    target.setReceiverBehaviour((socket, request) =>
       request.connection === 1
         ? socket.resetAndDestroy()
         : socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
@@ -567,7 +567,7 @@ describe('connections', () => {
     expect(await http.post(to(target.origin))).toMatchObject({ statusCode: 200, resent: true });
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 2]);
 
-    target.behave(hostileReceivers.resets());
+    target.setReceiverBehaviour(hostileReceivers.resets());
     expect(await http.post(to(target.origin))).toMatchObject({ code: 'connection_reset', resent: true });
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 2, 2, 3]);
   });
@@ -576,9 +576,9 @@ describe('connections', () => {
     const target = await receiver(hostileReceivers.resets());
     const http = client();
     expect(await http.post(to(target.origin))).toMatchObject({ code: 'connection_reset' });
-    target.behave(hostileReceivers.answers());
+    target.setReceiverBehaviour(hostileReceivers.answers());
     await http.post(to(target.origin));
-    target.behave(hostileReceivers.resetsWithinBody());
+    target.setReceiverBehaviour(hostileReceivers.resetsWithinBody());
     expect(await http.post(to(target.origin))).toMatchObject({ code: 'connection_reset' });
     expect(target.requests).toHaveLength(3);
   });

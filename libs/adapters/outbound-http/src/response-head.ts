@@ -124,14 +124,14 @@ export class ResponseHeadFilter {
       return '';
     }
     const isInformational = this.#status < 200 && this.#status !== 101;
-    const lengths = this.#selectLengths(isInformational || this.#status === 204 || this.#status === 304);
+    const lengths = this.#checkBodyLengths(isInformational || this.#status === 204 || this.#status === 304);
     if (isInformational) this.#startHead();
     else this.#part = 'body';
     return lengths + end;
   }
 
   /** Returns the withheld lines that apply to the response. */
-  #selectLengths(hasNoBody: boolean): string {
+  #checkBodyLengths(hasNoBody: boolean): string {
     const lists = this.#lengths.map((line) => CONTENT_LENGTH_LINE_PATTERN.exec(line)?.[1]);
     // The parser refuses a line that is not valid.
     if (lists.includes(undefined)) return this.#takeLengthLines();

@@ -81,7 +81,7 @@ export function describeRefusedAddress(
   protocol: string,
   addresses: AddressPolicy,
 ): string | undefined {
-  const kind = addresses.refuses(address);
+  const kind = addresses.describeRefusedAddress(address);
   if (kind !== undefined) return `not a public address (${kind})`;
   return protocol === 'http:' && !addresses.isAllowedByOperator(address)
     ? 'reached over plain http, outside the networks that the operator allowed'

@@ -44,7 +44,7 @@ export class PlaceNames {
       const named = this.placesByName.get(words.slice(0, length).join(' '));
       if (named === undefined) continue;
       const suffix = words.slice(length);
-      const regions = this.findRegions(suffix);
+      const regions = this.findRegionsNamedByWords(suffix);
       const own = suffix.join(' ');
       const within = selectPlacesInRegions(named, regions, own);
       if (within.length > 0) return listCodes(within);
@@ -60,7 +60,7 @@ export class PlaceNames {
   }
 
   /** Returns the regions that the words name: a state, a country, or a state and its country. */
-  private findRegions(words: readonly string[]): readonly CountryRegion[] {
+  private findRegionsNamedByWords(words: readonly string[]): readonly CountryRegion[] {
     const whole = this.regionsByName.get(words.join(' '));
     if (whole !== undefined) return whole;
     for (let length = 1; length < words.length; length++) {

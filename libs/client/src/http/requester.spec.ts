@@ -44,9 +44,9 @@ describe('consistency tokens of a client', () => {
     expect(tokens.header).toBe('c, b');
     tokens.recordWrite('d', 'c, b');
     expect(tokens.header).toBe('d');
-    tokens.addToken('x, d');
+    tokens.addConsistencyToken('x, d');
     expect(tokens.header).toBe('x, d');
-    tokens.removeToken('x');
+    tokens.removeConsistencyToken('x');
     expect(tokens.header).toBe('d');
   });
 

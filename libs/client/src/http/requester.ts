@@ -106,7 +106,7 @@ export class Requester {
       const isUnknownToken = error instanceof ApiError && error.code === 'invalid_consistency_token';
       if (!isUnknownToken || token === undefined || request.consistencyToken !== undefined) throw error;
       // A service whose data was lost or replaced does not know the writes of the token.
-      this.tokens.removeToken(token);
+      this.tokens.removeConsistencyToken(token);
       return this.attemptRequest<T>(request, key, signal);
     }
   }
@@ -267,12 +267,12 @@ export class ConsistencyTokens {
   }
 
   /** Adds the tokens of another client's writes, so that reads include these writes. */
-  addToken(header: string): void {
+  addConsistencyToken(header: string): void {
     for (const token of splitConsistencyTokens(header)) this.recordWrite(token, undefined);
   }
 
   /** Removes tokens of writes that the service does not know. */
-  removeToken(header: string | undefined): void {
+  removeConsistencyToken(header: string | undefined): void {
     const refused = new Set(splitConsistencyTokens(header));
     this.tokens = this.tokens.filter((token) => !refused.has(token));
   }

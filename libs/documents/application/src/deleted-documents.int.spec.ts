@@ -32,8 +32,8 @@ beforeEach(async () => {
   [rows, places, running, now] = [[], [], [], new Date(START)];
 });
 afterEach(async () => {
-  await Promise.all(running.map(({ job }) => job.stopRounds()));
-  await engine.close();
+  await Promise.all(running.map(({ job }) => job.stopJobRounds()));
+  await engine.closeEngine();
   await folder.remove();
 });
 
@@ -59,7 +59,7 @@ function start(more: Partial<DeletedDocumentsDependencies> = {}): DeletedDocumen
     ...more,
   });
   running.push(deleted);
-  deleted.job.startRounds();
+  deleted.job.startJobRounds();
   return deleted;
 }
 
@@ -77,7 +77,7 @@ async function deleted(name: string, deleted_at: string): Promise<DeletedDocumen
 const deletedMany = (count: number, deletedAt: (n: number) => string) =>
   Promise.all(Array.from({ length: count }, (_, n) => deleted(lettered(n), deletedAt(n))));
 const becomes = (...names: readonly (string | null)[]) =>
-  eventually(async () => expect(await objects.listNames()).toEqual(names.toSorted()));
+  eventually(async () => expect(await objects.listObjectFileNames()).toEqual(names.toSorted()));
 const destroyed = () => metrics.getMetricValue('document_objects_destroyed_total');
 
 describe('bytes of deleted documents', () => {
@@ -100,7 +100,7 @@ describe('bytes of deleted documents', () => {
     const first = start();
     await becomes();
     await eventually(() => expect(destroyed()).toBe(250));
-    await first.job.stopRounds();
+    await first.job.stopJobRounds();
 
     const last = await deletedSince(undefined, 1_000).then((all) => all.at(-1)!);
     places = [];

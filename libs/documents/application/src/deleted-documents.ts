@@ -67,7 +67,7 @@ export class DeletedDocuments {
       countRetry: createRetryCounter(metrics),
       description: 'destroying bytes of deleted documents',
       intervalMs: everyMs,
-      round: (ending) => this.checkDeletedDocuments(ending),
+      runRound: (ending) => this.checkDeletedDocuments(ending),
     });
   }
 

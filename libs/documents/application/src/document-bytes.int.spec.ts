@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Unavailable } from '@tracking/ports';
 import { RecordedMetrics, createTempFolder } from '@tracking/testing';
 import { docx, splitIntoByteChunks, pdf, png, createTiff } from '../test/files.ts';
-import { createShipmentId, StoredObjects, createToken } from '../test/objects.ts';
+import { createShipmentId, StoredObjects, createShipmentToken } from '../test/objects.ts';
 import { createZip } from '../test/zip.ts';
 import { type BytesToStore, DocumentBytes, DocumentTooLarge, EmptyDocument, UnsupportedDocumentType } from './index.ts';
 
@@ -50,7 +50,7 @@ describe('the bytes of a document', () => {
   ])('are stored unchanged, with their type: %s', async (content_type, bytes) => {
     const stored = await store(splitIntoByteChunks(bytes));
     expect(stored).toEqual({
-      id: expect.stringMatching(new RegExp(`^${createToken('s')}-[a-z2-7]{26}$`)),
+      id: expect.stringMatching(new RegExp(`^${createShipmentToken('s')}-[a-z2-7]{26}$`)),
       size_bytes: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
       content_type,
@@ -67,14 +67,14 @@ describe('the bytes of a document', () => {
   it('get an id from the given random bits', async () => {
     const random = (size: number) => Buffer.from(Array.from({ length: size }, (_, n) => n + 224));
     documents = new DocumentBytes({ objects: objects.store, metrics, random });
-    expect((await store(splitIntoByteChunks(pdf()))).id).toBe(`${createToken('s')}-abcdefghijklmnopqrstuvwxyz`);
+    expect((await store(splitIntoByteChunks(pdf()))).id).toBe(`${createShipmentToken('s')}-abcdefghijklmnopqrstuvwxyz`);
   });
 
   it('may reach the limit, but not exceed it', async () => {
     const bytes = Buffer.alloc(5_000, 'x');
     expect(await store(splitIntoByteChunks(bytes), { limitBytes: 5_000 })).toMatchObject({ size_bytes: 5_000 });
     await expect(store(splitIntoByteChunks(bytes), { limitBytes: 4_999 })).rejects.toThrow(new DocumentTooLarge(4_999));
-    expect((await objects.listNames()).length).toBe(1);
+    expect((await objects.listObjectFileNames()).length).toBe(1);
   });
 
   it('are refused unread if the declared size is zero or too large', async () => {
@@ -95,7 +95,7 @@ describe('the bytes of a document', () => {
     const { source, seen } = watched(bytes);
     await expect(store(source)).rejects.toBeInstanceOf(refusal);
     expect(seen.isClosed).toBe(true);
-    expect(await objects.listNames()).toEqual([]);
+    expect(await objects.listObjectFileNames()).toEqual([]);
     expect(metrics.getMetricValue(`documents_refused_total{why="${refusal.name}"}`)).toBe(1);
     expect(metrics.getMetricValue('document_bytes_stored_total')).toBe(0);
   });
@@ -124,7 +124,7 @@ describe('the bytes of a document', () => {
       if (isAccepted) expect(await stored).toMatchObject({ content_type: expect.stringContaining('word') as string });
       else await expect(stored).rejects.toThrow('the document loads a template or other content from another host');
     }
-    expect(await objects.listNames()).toHaveLength(isAccepted ? 2 : 0);
+    expect(await objects.listObjectFileNames()).toHaveLength(isAccepted ? 2 : 0);
   });
 
   it.each([
@@ -137,7 +137,7 @@ describe('the bytes of a document', () => {
     ['is not compressed and larger', { content: 'xx', claimedBytes: 1, isStored: true }, 'the archive is damaged'],
   ])('are refused if a part of an archive %s', async (_name, part, why) => {
     await expect(store(splitIntoByteChunks(docx({ name: 'word/a.xml', ...part })))).rejects.toThrow(why);
-    expect(await objects.listNames()).toHaveLength(0);
+    expect(await objects.listObjectFileNames()).toHaveLength(0);
   });
 
   it('are refused if the relationships of an archive have a document type', async () => {
@@ -152,7 +152,7 @@ describe('the bytes of a document', () => {
       throw new Error('the connection is gone');
     }
     await expect(store(brokenOff())).rejects.toThrow('the connection is gone');
-    expect(await objects.listNames()).toEqual([]);
+    expect(await objects.listObjectFileNames()).toEqual([]);
   });
 
   it('are not refused if the engine does not respond', async () => {

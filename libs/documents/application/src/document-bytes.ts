@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DocumentContentType } from '@tracking/contracts';
 import { type Counter, type Metrics, type ObjectStore, StorageFull, Unavailable } from '@tracking/ports';
 import { checkArchiveParts } from './content/archive-parts.ts';
-import { FileTypeJudge } from './content/judgement.ts';
+import { FileTypeChecker } from './content/judgement.ts';
 import type { ContentHint } from './content/text-judge.ts';
 import { DocumentTooLarge, EmptyDocument, isDocumentRefusal, StorageQuotaExceeded } from './refusals.ts';
 
@@ -56,7 +56,7 @@ export class DocumentBytes {
       if (declaredBytes !== undefined && declaredBytes > limitBytes) throw new DocumentTooLarge(limitBytes);
       if (declaredBytes === 0) throw new EmptyDocument();
       const id = createObjectId(shipmentId, this.parts.random ?? randomBytes);
-      const judgement = new FileTypeJudge(hint);
+      const judgement = new FileTypeChecker(hint);
       const passing = new SourceCheck(source, limitBytes, judgement);
       const { sizeBytes, sha256 } = await this.parts.objects.putObject(id, passing.readCheckedBytes());
       await this.checkArchive(id, judgement);
@@ -69,7 +69,7 @@ export class DocumentBytes {
   }
 
   /** Checks the parts of a stored archive, as its directory lists them, and deletes the archive if it is refused. */
-  private async checkArchive(id: string, { archiveParts }: FileTypeJudge): Promise<void> {
+  private async checkArchive(id: string, { archiveParts }: FileTypeChecker): Promise<void> {
     if (archiveParts.length === 0) return;
     const { objects } = this.parts;
     try {
@@ -97,7 +97,7 @@ class SourceCheck {
   constructor(
     private readonly source: AsyncIterable<Uint8Array>,
     private readonly limitBytes: number,
-    private readonly judgement: FileTypeJudge,
+    private readonly judgement: FileTypeChecker,
   ) {}
 
   async *readCheckedBytes(): AsyncGenerator<Uint8Array> {
@@ -105,7 +105,7 @@ class SourceCheck {
     for await (const bytes of this.source) {
       size += bytes.length;
       if (size > this.limitBytes) throw new DocumentTooLarge(this.limitBytes);
-      await this.judgement.judgeBytes(bytes);
+      await this.judgement.checkContentBytes(bytes);
       yield bytes;
     }
     if (size === 0) throw new EmptyDocument();

@@ -52,11 +52,11 @@ describe('a process that is killed while it stores documents', () => {
       logger: silentLogger,
       metrics: noMetrics,
     });
-    sweep.job.startRounds();
+    sweep.job.startJobRounds();
     await eventually(async () => expect((await readdir(objects)).sort()).toEqual([...wanted.keys()].sort()));
-    await sweep.job.stopRounds();
+    await sweep.job.stopJobRounds();
     for (const [id, sha256] of wanted) expect(await hashOf(store, id)).toBe(sha256);
-    await engine.close();
+    await engine.closeEngine();
     await folder.remove();
   }, 120_000);
 });

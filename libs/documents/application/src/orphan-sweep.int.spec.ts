@@ -30,8 +30,8 @@ beforeEach(async () => {
   [log, needed, asked, askedFor, running, now] = [[], new Map(), [], [], [], ahead(0)];
 });
 afterEach(async () => {
-  await Promise.all(running.map((sweep) => sweep.job.stopRounds()));
-  await engine.close();
+  await Promise.all(running.map((sweep) => sweep.job.stopJobRounds()));
+  await engine.closeEngine();
   await folder.remove();
 });
 
@@ -55,12 +55,12 @@ function start(more: Partial<OrphanSweepDependencies> = {}): OrphanSweep {
     ...more,
   });
   running.push(sweep);
-  sweep.job.startRounds();
+  sweep.job.startJobRounds();
   return sweep;
 }
 
 const becomes = (...names: readonly string[]) =>
-  eventually(async () => expect(await objects.listNames()).toEqual([...names].sort()));
+  eventually(async () => expect(await objects.listObjectFileNames()).toEqual([...names].sort()));
 const place = async () => {
   const places = await engine.documentStore.collection<{ id: string; place: { before: string } }>({
     name: 'document_jobs',
@@ -100,7 +100,7 @@ describe('the sweep of orphans', () => {
     needed.set(createShipmentId('a'), [kept]);
     const first = start();
     await isSweptUpTo(ahead(-48));
-    await first.job.stopRounds();
+    await first.job.stopJobRounds();
 
     await objects.putObject(createObjectId('b', 'later'), ahead(-47.5));
     now = ahead(8);
@@ -120,13 +120,13 @@ describe('the sweep of orphans', () => {
     const watched = { ...pick(objects.store), listIdsStoredIn };
     const first = start({ objects: watched });
     await isSweptUpTo(ahead(-48));
-    await first.job.stopRounds();
+    await first.job.stopJobRounds();
     expect(periods).toEqual([[undefined, -48]]);
 
     now = ahead(60);
     const second = start({ objects: watched });
     await isSweptUpTo(ahead(12));
-    await second.job.stopRounds();
+    await second.job.stopJobRounds();
     expect(periods.slice(1)).toEqual([
       [-48, -24],
       [-24, 0],
@@ -208,11 +208,11 @@ describe('the sweep of orphans', () => {
       },
     });
     await reached.promise;
-    const stopped = first.job.stopRounds();
+    const stopped = first.job.stopJobRounds();
     gate.resolve();
     await stopped;
     expect(await place()).toBeUndefined();
-    expect((await objects.listNames()).length).toBeGreaterThan(0);
+    expect((await objects.listObjectFileNames()).length).toBeGreaterThan(0);
     start();
     await becomes();
     await isSweptUpTo(ahead(-48));
@@ -222,7 +222,7 @@ describe('the sweep of orphans', () => {
     now = ahead(24 * 365);
     const first = start();
     await isSweptUpTo(new Date(now.getTime() - 48 * HOUR_MS));
-    await first.job.stopRounds();
+    await first.job.stopJobRounds();
     now = ahead(0);
     await objects.putObject(createObjectId('a', 'orphan'), ahead(-48.5));
     start();

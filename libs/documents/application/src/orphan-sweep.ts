@@ -73,7 +73,7 @@ export class OrphanSweep {
       countRetry: createRetryCounter(metrics),
       description: 'sweeping objects without a reference',
       intervalMs: everyMs,
-      round: (ending) => this.deleteOrphanObjects(ending),
+      runRound: (ending) => this.deleteOrphanObjects(ending),
     });
   }
 
@@ -81,7 +81,7 @@ export class OrphanSweep {
     const cursor = await JobCursor.openCursor<SweepCursor>(this.parts.documentStore, 'orphans');
     let hasSwept = false;
     while (!ending.aborted) {
-      const period = this.findNextPeriod(await cursor.readCursor());
+      const period = this.computeNextSweepPeriod(await cursor.readCursor());
       if (period === undefined) break;
       await this.deleteOrphansStoredIn(period, ending);
       if (ending.aborted) return;
@@ -93,7 +93,9 @@ export class OrphanSweep {
   }
 
   /** Returns the next period whose objects are old enough; undefined if it would be too short. */
-  private findNextPeriod(swept: SweepCursor | undefined): { readonly from?: Date; readonly before: Date } | undefined {
+  private computeNextSweepPeriod(
+    swept: SweepCursor | undefined,
+  ): { readonly from?: Date; readonly before: Date } | undefined {
     const old = this.currentTimeMs() - MIN_ORPHAN_AGE_MS;
     if (swept === undefined) return { before: new Date(old) };
     const stored = Date.parse(swept.before);

@@ -26,7 +26,7 @@ describe('storage quota', () => {
     [now, counted, isCounted] = [Date.now(), 0, true];
   });
   afterEach(async () => {
-    await engine.close();
+    await engine.closeEngine();
     await folder.remove();
   });
 
@@ -121,7 +121,7 @@ describe('storage quota', () => {
     await expect(reserve(quota, 60)).rejects.toThrow(StorageQuotaExceeded);
     isCounted = true;
     await (await reserve(quota, 40)).runCommand(() => Promise.resolve({ position: '2' }));
-    await eventually(async () => (await reserve(quota, 40)).releaseReservation());
+    await eventually(async () => (await reserve(quota, 40)).deleteStorageReservation());
   });
 
   it('counts a reservation after an unknown outcome, but not after a failed command', async () => {
@@ -147,7 +147,7 @@ describe('storage quota', () => {
     const copy = () => quota.reserveCopy(WORKSPACE, 'doc_1', 100, HOUR_MS);
     const first = await copy();
     await expect(copy()).rejects.toThrow(StorageQuotaExceeded);
-    await first.releaseReservation();
+    await first.deleteStorageReservation();
     await copy();
     now += HOUR_MS;
     await expect(copy()).resolves.toBeDefined();

@@ -120,34 +120,34 @@ export class StorageQuota {
    * another, so that they do not refuse each other.
    * @throws StorageQuotaExceeded; Unavailable, also if earlier checks of the workspace take too long
    */
-  async checkReservation(reserved: ReservedBytes): Promise<void> {
+  async storeStorageReservation(reserved: ReservedBytes): Promise<void> {
     const checkOnce = async () => {
-      await this.storeAndCheckReservation(reserved);
+      await this.storeAndCheckStorageReservation(reserved);
       return true;
     };
     const { maxWaitMs } = this.options;
     try {
       await retryConflicts(this.reservations, `the documents of ${reserved.workspace_id}`, checkOnce, maxWaitMs);
     } catch (error) {
-      await this.releaseReservation(reserved);
+      await this.deleteStorageReservation(reserved);
       throw error;
     }
   }
 
   /** Deletes the reservation. If that fails, it ends when it expires. */
-  async releaseReservation({ id }: Pick<ReservedBytes, 'id'>): Promise<void> {
+  async deleteStorageReservation({ id }: Pick<ReservedBytes, 'id'>): Promise<void> {
     await this.reservations.delete(id).catch((error: unknown) => {
       this.options.logger.warn({ error: String(error) }, 'reserved storage was not released; it expires later');
     });
   }
 
   /** Deletes the reservation when the read model counts everything up to the position. */
-  async releaseReservationWhenCounted(reserved: Pick<ReservedBytes, 'id'>, position: Position): Promise<void> {
+  async deleteCountedStorageReservation(reserved: Pick<ReservedBytes, 'id'>, position: Position): Promise<void> {
     const isCounted = await this.options.isCounted(position, PROJECTION_TIMEOUT_MS).catch(() => false);
-    if (isCounted) await this.releaseReservation(reserved);
+    if (isCounted) await this.deleteStorageReservation(reserved);
   }
 
-  private async storeAndCheckReservation(reserved: ReservedBytes): Promise<void> {
+  private async storeAndCheckStorageReservation(reserved: ReservedBytes): Promise<void> {
     const { storageBytes, limitBytes } = this.options;
     const { workspace_id, bytes } = reserved;
     await this.sweepIfDue();
@@ -189,12 +189,12 @@ export class StorageReservation {
   async changeReservedBytes(bytes: number): Promise<void> {
     this.reserved = { ...this.reserved, bytes };
     this.isStored = false;
-    await this.quota.checkReservation(this.reserved);
+    await this.quota.storeStorageReservation(this.reserved);
     this.isStored = true;
   }
 
-  async releaseReservation(): Promise<void> {
-    if (this.isStored) await this.quota.releaseReservation(this.reserved);
+  async deleteStorageReservation(): Promise<void> {
+    if (this.isStored) await this.quota.deleteStorageReservation(this.reserved);
     this.isStored = false;
   }
 
@@ -208,10 +208,10 @@ export class StorageReservation {
   ): Promise<Written> {
     try {
       const written = await command();
-      void this.quota.releaseReservationWhenCounted(this.reserved, written.position);
+      void this.quota.deleteCountedStorageReservation(this.reserved, written.position);
       return written;
     } catch (error) {
-      if (isCertain(error)) await this.releaseReservation();
+      if (isCertain(error)) await this.deleteStorageReservation();
       throw error;
     }
   }

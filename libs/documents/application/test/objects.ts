@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { FileObjectStore } from '@tracking/embedded';
 
 /** Token of a shipment: a letter from `a` to `z`, repeated. */
-export const createToken = (letter: string) => `${letter.repeat(25)}a`;
-export const createShipmentId = (letter: string) => `shp_${createToken(letter)}`;
+export const createShipmentToken = (letter: string) => `${letter.repeat(25)}a`;
+export const createShipmentId = (letter: string) => `shp_${createShipmentToken(letter)}`;
 /** Returns the id of an object of that shipment. */
-export const createObjectId = (letter: string, name: string) => `${createToken(letter)}-${name.padEnd(26, 'x')}`;
+export const createObjectId = (letter: string, name: string) =>
+  `${createShipmentToken(letter)}-${name.padEnd(26, 'x')}`;
 
 async function* yieldTextBytes(bytes: string) {
   yield Buffer.from(bytes);
@@ -35,7 +36,7 @@ export class StoredObjects {
   }
 
   /** Returns the names of all stored files. */
-  async listNames(): Promise<readonly string[]> {
+  async listObjectFileNames(): Promise<readonly string[]> {
     return (await readdir(this.folder)).sort();
   }
 

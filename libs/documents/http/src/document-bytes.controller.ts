@@ -166,7 +166,7 @@ export class DocumentBytesController {
       const unneeded = answer.outcome === 'unchanged' ? object.id : former;
       if (unneeded !== null) await this.storage.destroyObject(request, unneeded);
     } finally {
-      await reservation.releaseReservation();
+      await reservation.deleteStorageReservation();
     }
   }
 
@@ -177,7 +177,7 @@ export class DocumentBytesController {
   private async createMissingBytesError(request: FastifyRequest, documentId: string): Promise<Error> {
     const { document, object_id } = await this.documents.readCurrentDocument(request, documentId);
     if (!isDocumentPresent(document)) return createNoStoredBytesError(document);
-    this.storage.reportMissing(request, object_id);
+    this.storage.logMissingDocumentBytes(request, object_id);
     return new RequestError('document_not_uploaded', 'The file of the document is not stored here.');
   }
 }

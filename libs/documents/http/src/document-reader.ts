@@ -49,7 +49,7 @@ export class DocumentReader {
    * @throws RequestError `not_found`, also for ids of other workspaces and environments
    */
   async readCurrentDocument(request: FastifyRequest, document_id: string): Promise<FoundDocument> {
-    this.readYourWrites.checkToken(request);
+    this.readYourWrites.checkConsistencyToken(request);
     const found = await this.shipments.getDocument({ ...getRequestScope(request), document_id });
     if (found === undefined) throw createNotFoundError('document');
     return found;

@@ -184,7 +184,7 @@ export class DocumentStorage {
    * @param command runs the command with these fields
    * @throws RequestError `storage_quota_exceeded`; the error of the command
    */
-  async runWithReservation<Written extends { readonly position: Position }>(
+  async runWithStorageReservation<Written extends { readonly position: Position }>(
     reservation: StorageReservation,
     bytes: number,
     command: (fields: Partial<typeof IMPOSSIBLE_VERSION>) => Promise<Written>,
@@ -226,7 +226,7 @@ export class DocumentStorage {
   }
 
   /** Logs that the bytes of a document are missing. */
-  reportMissing(request: FastifyRequest, objectId: string | null): void {
+  logMissingDocumentBytes(request: FastifyRequest, objectId: string | null): void {
     const fields = { ...createRequestLogFields(request), object_id: objectId };
     this.parts.logger.error(fields, 'file of a document is missing in the object store');
   }

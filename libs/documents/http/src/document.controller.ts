@@ -1,6 +1,6 @@
 import { applyDecorators, Controller, Delete, Get, HttpCode, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Scope, ShipmentDocument, Warning } from '@tracking/contracts';
+import type { WorkspaceScope, ShipmentDocument, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
   BodyPipe,
@@ -11,7 +11,7 @@ import {
   type ReadBody,
   ErrorResponse,
   RequestBody,
-  reportChange,
+  auditChange,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
@@ -157,7 +157,7 @@ export class DocumentController {
     const before = await this.documents.readCurrentDocument(request, ids.document_id);
     const written = await this.shipments.deleteDocument({ ...command, ...ids });
     const { document, object_id } = written.answer;
-    reportChange(request, { before: before.document, after: document }, document.id);
+    auditChange(request, { before: before.document, after: document }, document.id);
     if (object_id !== null) await this.storage.destroyObject(request, object_id);
     return this.responder.respond(reply, ignored, this.documents.toWrittenResource(written));
   }
@@ -168,14 +168,14 @@ export class DocumentController {
    */
   private async findLostObject(
     request: FastifyRequest,
-    scope: Scope,
+    scope: WorkspaceScope,
     { document_id }: DocumentIds,
   ): Promise<string | null> {
     const { workspace_id, environment } = scope;
     const found = await this.shipments.getDocument({ workspace_id, environment, document_id });
     const came = found?.received_object_id ?? null;
     if (came === null || (await this.storage.hasObject(came))) return null;
-    this.storage.reportMissing(request, came);
+    this.storage.logMissingDocumentBytes(request, came);
     return came;
   }
 }

@@ -18,7 +18,7 @@ export class DocumentsHttpModule {
   static readonly docs = DOCUMENTS_DOCS;
 
   static readonly hooks: FeatureHooks = {
-    afterAdmission: (server, app) => app.get(UploadUrls).addTokenCheck(server),
+    afterAdmission: (server, app) => app.get(UploadUrls).addUploadTokenCheck(server),
     afterBody: (server, app) => registerDocumentForms(server, app.get(SHIPMENTS_TOKEN), app.get(DocumentStorage)),
   };
 

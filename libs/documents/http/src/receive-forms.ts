@@ -57,7 +57,7 @@ export function registerDocumentForms(
     if (object === null && reservation === null) done(null, payload);
     else {
       const destroyed = object === null ? undefined : storage.destroyObject(request, object);
-      void Promise.all([destroyed, reservation?.releaseReservation()]).then(() => done(null, payload));
+      void Promise.all([destroyed, reservation?.deleteStorageReservation()]).then(() => done(null, payload));
     }
   });
 }

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import { DOCUMENT_LIMITS, type Page, type Scope, type ShipmentDocument } from '@tracking/contracts';
+import { DOCUMENT_LIMITS, type Page, type WorkspaceScope, type ShipmentDocument } from '@tracking/contracts';
 import type { StorageReservation } from '@tracking/documents';
 import {
   BodyPipe,
@@ -75,7 +75,7 @@ export class ShipmentDocumentsController {
     const { fileName: file_name, object } = file;
     const about = { ...command, shipment_id, object } as const;
     const reservation = takeOverStorageReservation(request);
-    const written = await this.storage.runWithReservation(reservation, object.size_bytes, (fields) => {
+    const written = await this.storage.runWithStorageReservation(reservation, object.size_bytes, (fields) => {
       request.unnamedObject = null;
       return this.storage.destroyIfRefused(request, object.id, () =>
         this.shipments.addDocument({ ...about, ...fields, document: { type, file_name, replaces_document_id } }),
@@ -109,7 +109,7 @@ export class ShipmentDocumentsController {
     const document = { ...sent.value, replaces_document_id: sent.value.replaces_document_id ?? null };
     requireSize(document.size_bytes);
     const reservation = await this.storage.reserveBytes(command.workspace_id, 0, RESERVATION_TIME_FOR_COMMAND_MS);
-    const written = await this.storage.runWithReservation(reservation, document.size_bytes, (fields) =>
+    const written = await this.storage.runWithStorageReservation(reservation, document.size_bytes, (fields) =>
       this.shipments.requestUpload({ ...command, ...fields, shipment_id, document }),
     );
     const location = `/v1/documents/${written.answer.document.id}`;
@@ -134,7 +134,7 @@ export class ShipmentDocumentsController {
   async listDocuments(
     @Param('id') id: string,
     @Query() query: PageDto,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentDocument>> {
     const listing = { list: `documents of ${id}`, scope, filter: {}, sort: '-created_at' };

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Req } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Scope } from '@tracking/contracts';
+import type { WorkspaceScope } from '@tracking/contracts';
 import type { StorageUsage } from '@tracking/documents';
 import { ScopeOfRequest, PublicRoute, ReadYourWrites } from '@tracking/http';
 import type { ReadModelName } from '@tracking/read-models';
@@ -25,7 +25,7 @@ export class StorageController {
   })
   @ApiResponse({ status: 200, description: 'The used bytes and the quota.', type: StorageResource })
   async getStorageUsage(
-    @ScopeOfRequest() { workspace_id }: Scope,
+    @ScopeOfRequest() { workspace_id }: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<StorageUsage> {
     await this.readYourWrites.waitForReadModel('documents', request);

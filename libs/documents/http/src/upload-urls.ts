@@ -1,4 +1,10 @@
-import { type Actor, DOCUMENT_LIMITS, type DocumentRecord, type Scope, type Timestamp } from '@tracking/contracts';
+import {
+  type Actor,
+  DOCUMENT_LIMITS,
+  type DocumentRecord,
+  type WorkspaceScope,
+  type Timestamp,
+} from '@tracking/contracts';
 import { type OperationId, RequestError, type TokenSealer, requireRequestQuota } from '@tracking/http';
 import type { Clock, Quota } from '@tracking/ports';
 import type { FastifyInstance } from 'fastify';
@@ -6,7 +12,7 @@ import type { FastifyInstance } from 'fastify';
 const UPLOAD_OPERATION: OperationId = 'putDocumentContent';
 
 /** The permission that an upload URL gives its holder: to upload the file of one document. */
-export interface UploadGrant extends Scope {
+export interface UploadGrant extends WorkspaceScope {
   /** The actor that requested it. */
   readonly actor: Actor;
   /** Size limit of the file in bytes. */
@@ -37,7 +43,7 @@ export class UploadUrls {
     private readonly baseUrl: string,
   ) {}
 
-  createUploadUrl(document: DocumentRecord, { workspace_id, environment }: Scope): SignedUploadUrl {
+  createUploadUrl(document: DocumentRecord, { workspace_id, environment }: WorkspaceScope): SignedUploadUrl {
     const { id, size_bytes, content_type, uploaded_by: actor } = document;
     const expires_at = new Date(this.clock().getTime() + DOCUMENT_LIMITS.uploadUrlMs).toISOString();
     const grant: UploadGrant = { workspace_id, environment, actor, size_bytes, expires_at };
@@ -47,7 +53,7 @@ export class UploadUrls {
   }
 
   /** Adds the check of the upload token, which runs before all other checks of a request. */
-  addTokenCheck(fastify: FastifyInstance): void {
+  addUploadTokenCheck(fastify: FastifyInstance): void {
     fastify.decorateRequest('upload', null);
     fastify.addHook('onRequest', (request, _reply, done) => {
       if (request.routeOptions.config.operation === UPLOAD_OPERATION) {

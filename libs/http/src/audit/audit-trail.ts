@@ -40,7 +40,7 @@ interface AuditedBy {
  * Reports the change of a handler that is `@Audited`. A handler that reports nothing changed something that no field
  * shows, such as a password. If `before` and `after` are equal, the log gets no entry.
  */
-export function reportChange(request: FastifyRequest, change: AuditedChange, targetId?: string): void {
+export function auditChange(request: FastifyRequest, change: AuditedChange, targetId?: string): void {
   request.audited = { ...change, target_id: targetId ?? readId(change.after) ?? readId(change.before) };
 }
 
@@ -134,7 +134,7 @@ export class AuditTrail {
   private async completeAuditEntry(request: FastifyRequest, entry: OpenAuditEntry, changed: boolean): Promise<void> {
     const { audited } = request;
     const ending = changed
-      ? this.log.completeAuditEntry(entry, audited?.target_id ?? null, audited ? findChangedAuditFields(audited) : {})
+      ? this.log.completeAuditEntry(entry, audited?.target_id ?? null, audited ? listChangedAuditFields(audited) : {})
       : this.log.withdrawEntry(entry);
     await ending.catch((error: unknown) =>
       this.logger.warn(
@@ -180,7 +180,7 @@ class AuditInterceptor implements NestInterceptor {
 
 /**
  * Records the change of a handler in the audit log, with this type. The target of the entry is the `:id` of the path,
- * or the resource that the handler reports with `reportChange`. The entry is stored before the handler and its pipes
+ * or the resource that the handler reports with `auditChange`. The entry is stored before the handler and its pipes
  * run: ADR 0023.
  */
 export function RecordInAuditLog(type: AuditType): MethodDecorator {
@@ -216,7 +216,7 @@ export function hasAuditedChanges({ before, after }: AuditedChange): boolean {
 }
 
 /** Returns the fields that differ, without secrets. */
-export function findChangedAuditFields({ before, after }: AuditedChange): AuditedChanges {
+export function listChangedAuditFields({ before, after }: AuditedChange): AuditedChanges {
   const [from, to] = [selectFieldsForAuditLog(before), selectFieldsForAuditLog(after)];
   const fields = new Set([...from.keys(), ...to.keys()]);
   const differing = [...fields].filter((field) => JSON.stringify(from.get(field)) !== JSON.stringify(to.get(field)));

@@ -1,4 +1,4 @@
-import { isInScope, type Principal } from '@tracking/contracts';
+import { isResourceInScope, type Principal } from '@tracking/contracts';
 import type { Quota } from '@tracking/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createRateLimitedError, RequestError, createUnauthenticatedError } from '../errors/request-error.ts';
@@ -51,7 +51,7 @@ export class Admission {
     try {
       const now = await this.authenticateRequest(request);
       if (access !== 'open') requireAccess(now, access);
-      return before !== null && now.credential_id === before.credential_id && isInScope(now, before);
+      return before !== null && now.credential_id === before.credential_id && isResourceInScope(now, before);
     } catch (error) {
       if (error instanceof RequestError) return false;
       throw error;

@@ -5,7 +5,7 @@ import {
   type Deprecations,
   describeRequiredAccess,
   ACCESS_BY_OPERATION,
-  findPermission,
+  getPermissionOfAccess,
 } from '../operations/operations.ts';
 import type { ApiDocs } from './api-docs.ts';
 import { type DescribedOperation, type OperationObject, listNestedObjects, listOperations } from './described.ts';
@@ -168,7 +168,7 @@ export function describeSecurity({ id, operation }: DescribedOperation): void {
     operation.security = [];
     return;
   }
-  const permission = findPermission(access);
+  const permission = getPermissionOfAccess(access);
   // The document's own security applies.
   delete operation.security;
   if (permission !== undefined) Object.assign(operation, { 'x-permission': permission });

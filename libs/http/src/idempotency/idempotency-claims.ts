@@ -85,13 +85,13 @@ export class IdempotencyClaims {
     const claims = await documentStore.collection<IdempotencyClaim>({ ...CLAIMS_COLLECTION, durability: 'ordered' });
     const answers = await documentStore.collection<IdempotencyClaim>(CLAIMS_COLLECTION);
     const sweeper = createClaimSweeper(claims, options);
-    sweeper.startRounds();
+    sweeper.startJobRounds();
     return new IdempotencyClaims(claims, answers, sweeper, options);
   }
 
   /** Stops the sweeper. Call this method when no request is in progress, before closing the document store. */
   closeIdempotencyClaims(): Promise<void> {
-    return this.sweeper.stopRounds();
+    return this.sweeper.stopJobRounds();
   }
 
   /**
@@ -307,7 +307,7 @@ export function createClaimSweeper(
     countRetry: createRetryCounter(metrics),
     description: 'deleting old idempotency keys',
     intervalMs: SWEEP_INTERVAL_MS,
-    round: (ending) => deleteExpiredClaims(claims, clock().toISOString(), ending),
+    runRound: (ending) => deleteExpiredClaims(claims, clock().toISOString(), ending),
   });
 }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorFilter } from '../errors/error-response.ts';
 import { createInvalidRequestError, RequestError } from '../errors/request-error.ts';
 import type { ReadYourWrites } from '../read-your-writes/read-your-writes.ts';
-import { findNetworkOfAddress, requireRequestQuota } from '../server/quota.ts';
+import { toClientNetworkPrefix, requireRequestQuota } from '../server/quota.ts';
 import type { ClaimedRequest, IdempotencyClaim, IdempotencyClaims } from './idempotency-claims.ts';
 import {
   captureResponseForStorage,
@@ -79,7 +79,7 @@ async function admitAnonymousRequest(quota: Quota, { ip }: FastifyRequest): Prom
   const refusal = `The limit of ${MAX_ANONYMOUS_PER_MINUTE} requests per minute with an ${IDEMPOTENCY_KEY_HEADER} and without credentials is exceeded.`;
   await requireRequestQuota(
     quota,
-    `idempotency:address:${findNetworkOfAddress(ip)}`,
+    `idempotency:address:${toClientNetworkPrefix(ip)}`,
     MAX_ANONYMOUS_PER_MINUTE,
     refusal,
   );

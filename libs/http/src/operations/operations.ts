@@ -159,7 +159,7 @@ export function describeRequiredAccess(access: Access): string {
 }
 
 /** Returns the permission that an access names; undefined if it names none. */
-export function findPermission(access: Access): Permission | undefined {
+export function getPermissionOfAccess(access: Access): Permission | undefined {
   if (access === 'open' || access === 'authenticated' || access === 'personal') return undefined;
   return parsePermission(access)[0];
 }

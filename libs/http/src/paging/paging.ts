@@ -1,4 +1,4 @@
-import { DEFAULT_PAGE_SIZE, type Page, type PageRequest, type Scope } from '@tracking/contracts';
+import { DEFAULT_PAGE_SIZE, type Page, type PageRequest, type WorkspaceScope } from '@tracking/contracts';
 import { createInvalidRequestError } from '../errors/request-error.ts';
 import type { TokenSealer } from '../server/seal.ts';
 import { PageCursorField, PageLimitField } from '../validation/fields.ts';
@@ -58,7 +58,7 @@ export class PageDto {
  */
 export interface CursorScope {
   readonly list: string;
-  readonly scope: Scope;
+  readonly scope: WorkspaceScope;
   readonly filter: Readonly<Record<string, unknown>>;
   readonly sort: string;
 }

@@ -73,7 +73,7 @@ export class ReadYourWrites<Model extends string = string> {
     const last = chooseLaterPosition(before, position);
     if (last !== undefined && last !== before) this.rememberLastWrite(request, last);
     // Return the later of both tokens, because the client may keep only the newest token.
-    const known = chooseLaterPosition(last, this.readTokens(request).last);
+    const known = chooseLaterPosition(last, this.readConsistencyTokens(request).last);
     reply.header(TOKEN_HEADER_NAME, this.sealer.sealText(known ?? TOKEN_OF_NO_WRITES, CONSISTENCY_TOKEN_SEAL));
     if (position === undefined || this.waits.writeResponseMs <= 0) return;
     // Ignore a timeout: the write is stored, so the client gets its response in any case.
@@ -104,7 +104,7 @@ export class ReadYourWrites<Model extends string = string> {
    * @throws RequestError `invalid_consistency_token`
    */
   readExpectedPosition(request: FastifyRequest): Position | undefined {
-    const { last, hasForeign } = this.readTokens(request);
+    const { last, hasForeign } = this.readConsistencyTokens(request);
     if (hasForeign) {
       throw new RequestError(
         'invalid_consistency_token',
@@ -118,7 +118,7 @@ export class ReadYourWrites<Model extends string = string> {
    * Validates the token of a read that is always up to date, such as a read from a stream.
    * @throws RequestError `invalid_consistency_token`
    */
-  checkToken(request: FastifyRequest): void {
+  checkConsistencyToken(request: FastifyRequest): void {
     this.readExpectedPosition(request);
   }
 
@@ -170,7 +170,7 @@ export class ReadYourWrites<Model extends string = string> {
   }
 
   /** Returns the latest position of the request's valid tokens, and whether it has invalid ones. */
-  private readTokens({ headers }: FastifyRequest): {
+  private readConsistencyTokens({ headers }: FastifyRequest): {
     readonly last: Position | undefined;
     readonly hasForeign: boolean;
   } {

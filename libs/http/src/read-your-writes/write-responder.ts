@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Warning } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import type { FastifyReply } from 'fastify';
-import { type AuditedChange, reportChange } from '../audit/audit-trail.ts';
+import { type AuditedChange, auditChange } from '../audit/audit-trail.ts';
 import { type HttpSettings, SETTINGS_TOKEN } from '../http-feature.ts';
 import { formatEtag } from '../preconditions/preconditions.ts';
 import { ReadYourWrites } from './read-your-writes.ts';
@@ -58,7 +58,7 @@ export class WriteResponder {
     change: AuditedChange & { readonly after: Body },
     location?: string,
   ): Promise<WriteResponse<Body>> {
-    reportChange(reply.request, change);
+    auditChange(reply.request, change);
     return this.respond(reply, ignored, { body: change.after, version: change.after.version, location });
   }
 }

@@ -5,7 +5,7 @@ import { Busy } from '@tracking/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { callWhenResponseEnds } from './response-budget.ts';
 import { DEFAULT_JSON_BODY_BYTES } from './json-body.ts';
-import { findNetworkOfAddress } from './quota.ts';
+import { toClientNetworkPrefix } from './quota.ts';
 import { hasRequestBody, BYTES_PER_MIB } from './route-bodies.ts';
 import { countUnfinishedBodyBytes } from './whole-bodies.ts';
 
@@ -208,7 +208,7 @@ class BodyDiscarder {
     const { raw, ip, routeOptions } = request;
     const bytesLeft = Math.max(MAX_DISCARDED_BYTES, routeOptions.bodyLimit ?? 0);
     const until = performance.now() + MAX_DISCARD_MS;
-    const body: DiscardedBody = { raw, network: findNetworkOfAddress(ip), until, bytesLeft };
+    const body: DiscardedBody = { raw, network: toClientNetworkPrefix(ip), until, bytesLeft };
     const release = countUnfinishedBodyBytes(request, HELD_BYTES_PER_DISCARD, () => raw.destroy());
     raw.once('close', () => {
       release();

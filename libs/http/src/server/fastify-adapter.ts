@@ -15,7 +15,7 @@ import { JSON_BODY_KIND, DEFAULT_JSON_BODY_BYTES, MERGE_PATCH_BODY_KIND } from '
 import { assignCommandIdentity, createRequestId, readTraceparent } from './request.ts';
 import { type Headers, createResponseHeaders } from './response-headers.ts';
 import { hasRequestBody, readRouteBodies } from './route-bodies.ts';
-import { findNetworkOfAddress } from './quota.ts';
+import { toClientNetworkPrefix } from './quota.ts';
 import { FILE_BODY_KIND, FORM_BODY_KIND } from './streamed-bodies.ts';
 
 interface AdapterOptions {
@@ -38,7 +38,7 @@ export function createFastifyAdapter(options: AdapterOptions): FastifyAdapter {
     options.connections &&
     new ConnectionGuard({
       ...options.connections,
-      networkOf: (address) => (isProxy(address) ? undefined : findNetworkOfAddress(address)),
+      networkOf: (address) => (isProxy(address) ? undefined : toClientNetworkPrefix(address)),
       refuse: (socket) => bare.refuseConnection(socket),
     });
   const adapter = new FastifyAdapter({

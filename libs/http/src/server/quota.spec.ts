@@ -1,4 +1,4 @@
-import { findNetworkOfAddress, findNetworksSharingWork } from './quota.ts';
+import { toClientNetworkPrefix, listClientNetworkPrefixes } from './quota.ts';
 
 describe('network of an address', () => {
   it.each([
@@ -13,7 +13,7 @@ describe('network of an address', () => {
     ['::', '0:0:0:0'],
     ['socket', 'socket'],
   ])('%s belongs to %s', (address, network) => {
-    expect(findNetworkOfAddress(address)).toBe(network);
+    expect(toClientNetworkPrefix(address)).toBe(network);
   });
 });
 
@@ -26,6 +26,6 @@ describe('networks that share work fairly', () => {
     ['2001:db8:1:2::1', ['2001:db8:1', '2001:db8:1:0']],
     ['socket', ['socket']],
   ])('%s belongs to %j', (address, networks) => {
-    expect(findNetworksSharingWork(address)).toEqual(networks);
+    expect(listClientNetworkPrefixes(address)).toEqual(networks);
   });
 });

@@ -17,7 +17,7 @@ export async function requireRequestQuota(quota: Quota, key: string, limit: numb
  * Returns the network of a client address. For IPv6, that is the /64 prefix, because a customer can use all of its
  * addresses.
  */
-export function findNetworkOfAddress(address: string): string {
+export function toClientNetworkPrefix(address: string): string {
   const inner = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (inner !== undefined) return inner;
   if (!isIPv6(address)) return address;
@@ -36,8 +36,8 @@ export function findNetworkOfAddress(address: string): string {
  * Returns the networks among which work is shared fairly, widest first: for IPv4 the /24; for IPv6 the /48 and the /56,
  * which are the usual sizes of a provider's and a customer's network.
  */
-export function findNetworksSharingWork(address: string): readonly string[] {
-  const network = findNetworkOfAddress(address);
+export function listClientNetworkPrefixes(address: string): readonly string[] {
+  const network = toClientNetworkPrefix(address);
   if (isIPv4(network)) return [network.slice(0, network.lastIndexOf('.'))];
   const [first, second, third, fourth] = network.split(':');
   if (fourth === undefined) return [network];

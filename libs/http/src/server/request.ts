@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { type Principal, type Scope, type Timestamp, parseTraceparent } from '@tracking/contracts';
+import { type Principal, type WorkspaceScope, type Timestamp, parseTraceparent } from '@tracking/contracts';
 import { type Clock, toOriginLogFields, type RequestOrigin } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { SAFE_METHODS } from './route-bodies.ts';
@@ -45,7 +45,7 @@ export function requirePrincipal(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-export function getRequestScope(request: FastifyRequest): Scope {
+export function getRequestScope(request: FastifyRequest): WorkspaceScope {
   const { workspace_id, environment } = requirePrincipal(request);
   return { workspace_id, environment };
 }
@@ -136,8 +136,8 @@ function createParameterDecorator<T>(read: (request: FastifyRequest) => T): () =
   return createParamDecorator((_data: unknown, context: ExecutionContext) => read(getHttpRequest(context)));
 }
 
-/** Parameter decorator: the {@link Scope} of the request. */
-export const ScopeOfRequest = createParameterDecorator<Scope>(getRequestScope);
+/** Parameter decorator: the {@link WorkspaceScope} of the request. */
+export const ScopeOfRequest = createParameterDecorator<WorkspaceScope>(getRequestScope);
 
 /** Parameter decorator: the {@link CommandContext} of the request. */
 export const CurrentCommand = createParameterDecorator<CommandContext>(createCommandContext);

@@ -37,7 +37,7 @@ interface ReservedBytes {
   readonly list?: string;
 }
 
-interface WaitingPage {
+interface WaitingListResponse {
   readonly request: FastifyRequest;
   readonly list: string;
   begin(): void;
@@ -67,7 +67,7 @@ export class ResponseBudget {
   private readonly reservations = new Map<string, ReservedBytes>();
   private bytes = 0;
   private readonly bytesOfWorkspaces = new Map<string | undefined, number>();
-  private waiting: WaitingPage[] = [];
+  private waiting: WaitingListResponse[] = [];
   /** Size in bytes of the largest recent page, by list. */
   private readonly pageSizes = new LRUCache<string, number>({ max: MAX_REMEMBERED_PAGE_SIZES });
 
@@ -112,7 +112,7 @@ export class ResponseBudget {
       };
       const begin = () => end(resolve);
       const fail = () => end(() => reject(new Busy('gateway', 'too many large responses are in progress')));
-      const waiting: WaitingPage = { request, list, begin, fail };
+      const waiting: WaitingListResponse = { request, list, begin, fail };
       const timer = setTimeout(fail, this.maxWaitMs);
       this.waiting.push(waiting);
     });

@@ -125,7 +125,7 @@ class FormReader {
     try {
       const finished = once(this.parser, 'finish');
       finished.catch(() => undefined);
-      await this.rejectFormOnFailure(this.feedParser(body));
+      await this.rejectFormOnFailure(this.writeBodyToParser(body));
       await this.rejectFormOnFailure(rejectAfterTimeout(finished, this.options.time.idleMs));
       await this.taking;
       return Object.fromEntries([...this.parts].sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -136,7 +136,7 @@ class FormReader {
     }
   }
 
-  private async feedParser(body: AsyncIterable<Buffer>): Promise<void> {
+  private async writeBodyToParser(body: AsyncIterable<Buffer>): Promise<void> {
     for await (const piece of body) {
       if (!this.parser.write(piece)) await this.rejectFormOnFailure(once(this.parser, 'drain'));
     }
@@ -149,7 +149,7 @@ class FormReader {
 
   private handleField(name: string | undefined, value: string, isCut: boolean): void {
     if (isCut) this.refuseFormPart(name, 'too_long', 'Is too long.');
-    else this.keepFormField(name, value);
+    else this.storeFormField(name, value);
   }
 
   private rejectFormOnThrow(handle: () => void): void {
@@ -163,7 +163,7 @@ class FormReader {
   private handleFormPart({ name, fileName, mediaType, bytes, isBase64 }: FormPart): void {
     if (name !== this.options.fileField || this.parts.has(name)) {
       bytes.resume();
-      this.keepFormField(name, '');
+      this.storeFormField(name, '');
       return;
     }
     this.file = bytes;
@@ -175,7 +175,7 @@ class FormReader {
     this.taking.catch((error: unknown) => this.failure.reject(error));
   }
 
-  private keepFormField(name = '', value: string): void {
+  private storeFormField(name = '', value: string): void {
     if (this.parts.has(name)) this.refuseFormPart(name, 'invalid_value', 'Must be given only once.');
     else this.parts.set(name, value);
   }

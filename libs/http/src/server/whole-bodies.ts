@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { Busy } from '@tracking/ports';
 import type { FastifyRequest } from 'fastify';
 import { RequestError } from '../errors/request-error.ts';
-import { findNetworkOfAddress } from './quota.ts';
+import { toClientNetworkPrefix } from './quota.ts';
 import { BYTES_PER_MIB, formatSize } from './route-bodies.ts';
 
 /** Maximum number of bytes in memory for all incomplete bodies of this process. */
@@ -65,7 +65,7 @@ export class UnfinishedBodies {
 const unfinishedBodies = new UnfinishedBodies();
 
 function getOwnerOfBodyBytes({ principal, ip }: FastifyRequest): string {
-  return principal?.workspace_id ?? findNetworkOfAddress(ip);
+  return principal?.workspace_id ?? toClientNetworkPrefix(ip);
 }
 
 /**

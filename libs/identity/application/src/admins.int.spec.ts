@@ -1,6 +1,6 @@
 import type { User } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
-import { choosePropertyRounds } from '@tracking/testing';
+import { choosePropertyTestRounds } from '@tracking/testing';
 import { openIdentityReplicas, captureRefusal } from '../test/replicas.ts';
 import { createRandomDelays, createSteppingStore } from '../test/stepping-store.ts';
 import type { ChangeResult, Identity, IdentityCommand } from './index.ts';
@@ -24,11 +24,15 @@ describe('the last admin', () => {
     world.time.now += 1;
     const email = `admin${made}@example.com`;
     return (
-      await identity.users.createUser(await world.command({ workspace }), { email, role: 'admin', password: PASSWORD })
+      await identity.users.createUser(await world.createTestCommand({ workspace }), {
+        email,
+        role: 'admin',
+        password: PASSWORD,
+      })
     ).after;
   }
   async function activeAdmins(workspace = 'default'): Promise<readonly string[]> {
-    const { workspace_id } = await world.command({ workspace });
+    const { workspace_id } = await world.createTestCommand({ workspace });
     const users = await identity.users.listWorkspaceUsers(workspace_id);
     return users.filter(({ role, status }) => role === 'admin' && status === 'active').map(({ id }) => id);
   }
@@ -37,27 +41,36 @@ describe('the last admin', () => {
 
   it('can be neither demoted nor deactivated', async () => {
     const { id } = await admin();
-    expect((await captureRefusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
-    expect((await captureRefusal(identity.users.deactivateUser(await world.command(), id))).code).toBe('last_admin');
-    expect((await identity.users.changeUser(await world.command(), id, { name: 'Jo' })).after.name).toBe('Jo');
+    expect((await captureRefusal(demote(identity, await world.createTestCommand(), id))).code).toBe('last_admin');
+    expect((await captureRefusal(identity.users.deactivateUser(await world.createTestCommand(), id))).code).toBe(
+      'last_admin',
+    );
+    expect((await identity.users.changeUser(await world.createTestCommand(), id, { name: 'Jo' })).after.name).toBe(
+      'Jo',
+    );
     const { id: other } = await admin();
-    expect((await demote(identity, await world.command(), id)).after.role).toBe('viewer');
+    expect((await demote(identity, await world.createTestCommand(), id)).after.role).toBe('viewer');
     expect(await activeAdmins()).toEqual([other]);
   });
 
   it('is not replaced by an invited or deactivated admin, or by one of another workspace', async () => {
     const { id } = await admin();
     await admin('other');
-    const invited = await identity.users.inviteUser(await world.command(), { email: 'jo@example.com', role: 'admin' });
+    const invited = await identity.users.inviteUser(await world.createTestCommand(), {
+      email: 'jo@example.com',
+      role: 'admin',
+    });
     const gone = await admin();
-    await identity.users.deactivateUser(await world.command(), gone.id);
-    expect((await captureRefusal(demote(identity, await world.command(), id))).code).toBe('last_admin');
+    await identity.users.deactivateUser(await world.createTestCommand(), gone.id);
+    expect((await captureRefusal(demote(identity, await world.createTestCommand(), id))).code).toBe('last_admin');
     const at = new Date(world.time.now).toISOString();
     await identity.links.useOneTimeLink({ id: 'joins', at }, invited.link.token, { name: 'Jo', password: PASSWORD });
-    expect((await identity.users.deactivateUser(await world.command(), id)).after.status).toBe('deactivated');
-    expect((await captureRefusal(demote(identity, await world.command(), invited.after.id))).code).toBe('last_admin');
-    await identity.users.reactivateUser(await world.command(), gone.id);
-    expect((await demote(identity, await world.command(), invited.after.id)).after.role).toBe('viewer');
+    expect((await identity.users.deactivateUser(await world.createTestCommand(), id)).after.status).toBe('deactivated');
+    expect((await captureRefusal(demote(identity, await world.createTestCommand(), invited.after.id))).code).toBe(
+      'last_admin',
+    );
+    await identity.users.reactivateUser(await world.createTestCommand(), gone.id);
+    expect((await demote(identity, await world.createTestCommand(), invited.after.id)).after.role).toBe('viewer');
     expect(await activeAdmins()).toEqual([gone.id]);
   });
 
@@ -65,11 +78,14 @@ describe('the last admin', () => {
     const interleaved = (seed: number) =>
       world.openIdentityReplica({ documentStore: createSteppingStore(world.documentStore, createRandomDelays(seed)) });
     let took = new Set<string>();
-    for (let seed = 1; seed <= choosePropertyRounds(60); seed += 1) {
+    for (let seed = 1; seed <= choosePropertyTestRounds(60); seed += 1) {
       const workspace = `round ${seed}`;
       const [one, two] = [await admin(workspace), await admin(workspace)];
       const [here, there] = [await interleaved(seed), await interleaved(seed + 1_000)];
-      const [first, second] = [await world.command({ workspace }), await world.command({ workspace })];
+      const [first, second] = [
+        await world.createTestCommand({ workspace }),
+        await world.createTestCommand({ workspace }),
+      ];
       const outcomes = await Promise.allSettled([
         demote(here, first, two.id),
         seed % 2 === 0 ? demote(there, second, one.id) : there.users.deactivateUser(second, one.id),
@@ -86,7 +102,7 @@ describe('the last admin', () => {
   });
 
   it('stays under concurrent demotions, deactivations, promotions and reactivations', async () => {
-    for (let seed = 1; seed <= choosePropertyRounds(15); seed += 1) {
+    for (let seed = 1; seed <= choosePropertyTestRounds(15); seed += 1) {
       const workspace = `crowd ${seed}`;
       const admins = [await admin(workspace), await admin(workspace), await admin(workspace), await admin(workspace)];
       const replicas = await Promise.all(
@@ -97,12 +113,13 @@ describe('the last admin', () => {
         ),
       );
       const changes = admins.flatMap(({ id }, index) => [
-        async (by: Identity) => demote(by, await world.command({ workspace }), id),
-        async (by: Identity) => by.users.deactivateUser(await world.command({ workspace }), id),
+        async (by: Identity) => demote(by, await world.createTestCommand({ workspace }), id),
+        async (by: Identity) => by.users.deactivateUser(await world.createTestCommand({ workspace }), id),
         ...(index === 0
           ? [
-              async (by: Identity) => by.users.changeUser(await world.command({ workspace }), id, { role: 'admin' }),
-              async (by: Identity) => by.users.reactivateUser(await world.command({ workspace }), id),
+              async (by: Identity) =>
+                by.users.changeUser(await world.createTestCommand({ workspace }), id, { role: 'admin' }),
+              async (by: Identity) => by.users.reactivateUser(await world.createTestCommand({ workspace }), id),
             ]
           : []),
       ]);
@@ -122,7 +139,7 @@ describe('the last admin', () => {
     for (let alive = 0; ; alive += 1) {
       const workspace = `crash ${alive}`;
       const [one, two] = [await admin(workspace), await admin(workspace)];
-      const command = await world.command({ workspace });
+      const command = await world.createTestCommand({ workspace });
       let left = Infinity;
       const dying = await world.openIdentityReplica({
         documentStore: createSteppingStore(world.documentStore, async () => {
@@ -139,7 +156,7 @@ describe('the last admin', () => {
       const next = await world.openIdentityReplica();
       const settled = await activeAdmins(workspace);
       expect([[one.id, two.id], [two.id]]).toContainEqual(settled);
-      const back = await Promise.allSettled([demote(next, await world.command({ workspace }), two.id)]);
+      const back = await Promise.allSettled([demote(next, await world.createTestCommand({ workspace }), two.id)]);
       const afterwards = await activeAdmins(workspace);
       expect(afterwards).toHaveLength(1);
       expect(back[0].status).toBe(settled.length === 2 ? 'fulfilled' : 'rejected');
@@ -155,7 +172,7 @@ describe('the last admin', () => {
 
   it('is settled by the next change of a user, without a restart', async () => {
     const [one, two] = [await admin(), await admin()];
-    const command = await world.command();
+    const command = await world.createTestCommand();
     let writes = Infinity;
     const failing = await world.openIdentityReplica({
       documentStore: createSteppingStore(world.documentStore, async (operation) => {
@@ -167,7 +184,7 @@ describe('the last admin', () => {
     writes = 1;
     await expect(demote(failing, command, one.id)).rejects.toThrow('gone');
     expect(await activeAdmins()).toHaveLength(2);
-    expect((await captureRefusal(demote(identity, await world.command(), two.id))).code).toBe('last_admin');
+    expect((await captureRefusal(demote(identity, await world.createTestCommand(), two.id))).code).toBe('last_admin');
     expect(await activeAdmins()).toEqual([two.id]);
     expect((await demote(identity, command, one.id)).after).toMatchObject({ id: one.id, role: 'viewer', version: 2 });
   });
@@ -197,7 +214,7 @@ describe('the first admin', () => {
     const token = later?.token ?? '';
     expect(await identity.links.getLinkDetails(token)).toEqual({
       purpose: 'first_admin',
-      workspace_id: (await world.command()).workspace_id,
+      workspace_id: (await world.createTestCommand()).workspace_id,
       email: null,
       role: 'admin',
       expires_at: '2026-03-08T12:00:00.000Z',
@@ -239,7 +256,7 @@ describe('the first admin', () => {
       ),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(await identity.users.listWorkspaceUsers((await world.command()).workspace_id)).toHaveLength(1);
+    expect(await identity.users.listWorkspaceUsers((await world.createTestCommand()).workspace_id)).toHaveLength(1);
   });
 
   it('is created from an e-mail address and a password once, by any replica, and never beside another admin', async () => {
@@ -248,14 +265,14 @@ describe('the first admin', () => {
     await Promise.all([identity.firstAdmin.createIfMissing(given), other.firstAdmin.createIfMissing(given)]);
     expect(await identity.firstAdmin.createIfMissing({ ...given, email: 'else@example.com' })).toBeUndefined();
     expect(await identity.firstAdmin.getLink()).toBeUndefined();
-    const users = await identity.users.listWorkspaceUsers((await world.command()).workspace_id);
+    const users = await identity.users.listWorkspaceUsers((await world.createTestCommand()).workspace_id);
     expect(users).toMatchObject([{ email: 'ops@example.com', role: 'admin', status: 'active' }]);
   });
 
   it('has a valid password, and an e-mail address that no other user has', async () => {
     const weak = identity.firstAdmin.createIfMissing({ email: 'ops@example.com', password: 'password123' });
     expect((await captureRefusal(weak)).details).toMatchObject([{ param: 'password' }]);
-    await identity.users.inviteUser(await world.command(), { email: 'ops@example.com', role: 'viewer' });
+    await identity.users.inviteUser(await world.createTestCommand(), { email: 'ops@example.com', role: 'viewer' });
     const taken = identity.firstAdmin.createIfMissing({ email: 'ops@example.com', password: PASSWORD });
     expect((await captureRefusal(taken)).code).toBe('user_exists');
   });

@@ -1,27 +1,28 @@
 import { Unavailable } from '@tracking/ports';
 import { captureRefusal } from '../test/replicas.ts';
-import { Stage } from '../test/stage.ts';
+import { IdentityTestHarness } from '../test/identity-test-harness.ts';
 import { delayStoreResults } from '../test/storage.ts';
 import { ACCESS_TO_ALL_KEYS } from './index.ts';
 import type { KeyAccess, Identity } from './index.ts';
 
 describe('API keys', () => {
-  let stage: Stage;
+  let harness: IdentityTestHarness;
   let identity: Identity;
   beforeAll(async () => {
-    stage = await Stage.openIdentityStage();
-    identity = await stage.startReplica();
+    harness = await IdentityTestHarness.openIdentityHarness();
+    identity = await harness.startReplica();
   });
-  afterAll(() => stage.closeIdentityStage());
-  beforeEach(() => stage.startWorkspace(identity));
+  afterAll(() => harness.closeIdentityHarness());
+  beforeEach(() => harness.startWorkspace(identity));
 
-  const all = async () => (await identity.keys.listKeys(stage.workspace_id, ACCESS_TO_ALL_KEYS, { limit: 200 })).items;
-  const at = (ms: number) => new Date(stage.now + ms).toISOString();
+  const all = async () =>
+    (await identity.keys.listKeys(harness.workspace_id, ACCESS_TO_ALL_KEYS, { limit: 200 })).items;
+  const at = (ms: number) => new Date(harness.now + ms).toISOString();
 
   describe('of users', () => {
     it('has the present permissions of the user', async () => {
-      const { id } = await stage.createUser(identity, 'developer');
-      const made = await stage.createKey(identity, { type: 'user', id });
+      const { id } = await harness.createUser(identity, 'developer');
+      const made = await harness.createKey(identity, { type: 'user', id });
       expect(made).toMatchObject({ owner: { type: 'user', id }, role: 'developer' });
       expect(await identity.authenticateKey(made.key)).toMatchObject({
         type: 'user_key',
@@ -31,20 +32,20 @@ describe('API keys', () => {
     });
 
     it('are not created for users of another workspace', async () => {
-      const { id } = await stage.createUser(identity);
-      const { id: workspace_id } = await identity.workspaces.createWorkspace(`other of ${stage.workspace_id}`);
+      const { id } = await harness.createUser(identity);
+      const { id: workspace_id } = await identity.workspaces.createWorkspace(`other of ${harness.workspace_id}`);
       const request = { name: 'x', environment: 'live', owner: { type: 'user', id } } as const;
-      const creating = identity.keys.createKey(stage.createCommand({ workspace_id }), ACCESS_TO_ALL_KEYS, request);
+      const creating = identity.keys.createKey(harness.createCommand({ workspace_id }), ACCESS_TO_ALL_KEYS, request);
       expect((await captureRefusal(creating)).code).toBe('not_found');
     });
   });
 
   describe('creation', () => {
     it('creates one key however often the command is repeated, on any replica, and returns it again', async () => {
-      const { id } = await stage.createAccount(identity);
-      const command = stage.createCommand();
+      const { id } = await harness.createAccount(identity);
+      const command = harness.createCommand();
       const request = { name: 'x', environment: 'test', owner: { type: 'service_account', id } } as const;
-      const replicas = [identity, await stage.startReplica(), await stage.startReplica()];
+      const replicas = [identity, await harness.startReplica(), await harness.startReplica()];
       const made = await Promise.all(replicas.map((each) => each.keys.createKey(command, ACCESS_TO_ALL_KEYS, request)));
       expect(made[1]).toEqual(made[0]);
       expect(made[2]).toEqual(made[0]);
@@ -52,20 +53,20 @@ describe('API keys', () => {
     });
 
     it('refuses expiry times in the past, and invalid names', async () => {
-      const owner = { type: 'service_account', id: (await stage.createAccount(identity)).id } as const;
-      const over = await captureRefusal(stage.createKey(identity, owner, { expires_at: at(0) }));
+      const owner = { type: 'service_account', id: (await harness.createAccount(identity)).id } as const;
+      const over = await captureRefusal(harness.createKey(identity, owner, { expires_at: at(0) }));
       expect(over).toMatchObject({ code: 'validation_failed', details: [{ param: 'expires_at' }] });
-      expect((await captureRefusal(stage.createKey(identity, owner, { name: ' ' }))).details[0]?.param).toBe('name');
-      expect((await captureRefusal(stage.createKey(identity, { type: 'service_account', id: 'sva_none' }))).code).toBe(
-        'not_found',
-      );
+      expect((await captureRefusal(harness.createKey(identity, owner, { name: ' ' }))).details[0]?.param).toBe('name');
+      expect(
+        (await captureRefusal(harness.createKey(identity, { type: 'service_account', id: 'sva_none' }))).code,
+      ).toBe('not_found');
       expect(await all()).toEqual([]);
     });
 
     it('refuses a deactivated owner', async () => {
-      const { id } = await stage.createAccount(identity);
-      await identity.serviceAccounts.deactivateAccount(stage.createCommand(), id);
-      expect((await captureRefusal(stage.createKey(identity, { type: 'service_account', id }))).code).toBe(
+      const { id } = await harness.createAccount(identity);
+      await identity.serviceAccounts.deactivateAccount(harness.createCommand(), id);
+      expect((await captureRefusal(harness.createKey(identity, { type: 'service_account', id }))).code).toBe(
         'user_not_active',
       );
     });
@@ -76,35 +77,35 @@ describe('API keys', () => {
     const valid = async () =>
       (await all()).filter(({ revoked_at, expires_at }) => !revoked_at && (expires_at === null || expires_at > at(0)));
     const fill = async () => {
-      const owner = { type: 'user', id: (await stage.createUser(identity)).id } as const;
+      const owner = { type: 'user', id: (await harness.createUser(identity)).id } as const;
       const keys = [];
-      for (let count = 0; count < MAX; count += 1) keys.push(await stage.createKey(identity, owner));
+      for (let count = 0; count < MAX; count += 1) keys.push(await harness.createKey(identity, owner));
       return { owner, keys, first: String(keys[0]?.id) };
     };
 
     it('has a maximum for each owner, which ended keys do not count towards', async () => {
       const { owner, first } = await fill();
-      const refused = await captureRefusal(stage.createKey(identity, owner));
+      const refused = await captureRefusal(harness.createKey(identity, owner));
       expect([refused.code, refused.message]).toEqual([
         'too_many_keys',
         'The user has 25 valid keys, the maximum. Revoke one first.',
       ]);
       expect(await all()).toHaveLength(MAX);
-      await stage.revokeKey(identity, { id: first });
-      await stage.createKey(identity, owner, { expires_at: at(10_000) });
-      expect((await captureRefusal(stage.createKey(identity, owner))).code).toBe('too_many_keys');
-      stage.now += 10_000;
-      await stage.createKey(identity, owner);
-      await stage.accountKey(identity);
+      await harness.revokeKey(identity, { id: first });
+      await harness.createKey(identity, owner, { expires_at: at(10_000) });
+      expect((await captureRefusal(harness.createKey(identity, owner))).code).toBe('too_many_keys');
+      harness.now += 10_000;
+      await harness.createKey(identity, owner);
+      await harness.accountKey(identity);
       expect(await valid()).toHaveLength(MAX + 1);
     });
 
     it('is never exceeded by concurrent requests on several replicas', async () => {
-      const replicas = [identity, await stage.startReplica()];
-      const owner = { type: 'service_account', id: (await stage.createAccount(identity)).id } as const;
-      for (let count = 0; count < MAX - 1; count += 1) await stage.createKey(identity, owner);
+      const replicas = [identity, await harness.startReplica()];
+      const owner = { type: 'service_account', id: (await harness.createAccount(identity)).id } as const;
+      for (let count = 0; count < MAX - 1; count += 1) await harness.createKey(identity, owner);
       const creating = Array.from({ length: 40 }, (_, index) =>
-        stage.createKey(replicas[index % 2] ?? identity, owner),
+        harness.createKey(replicas[index % 2] ?? identity, owner),
       );
       const done = (await Promise.allSettled(creating)).filter(({ status }) => status === 'fulfilled');
       expect(await valid()).toHaveLength(MAX - 1 + done.length);
@@ -114,102 +115,102 @@ describe('API keys', () => {
     it('includes rotated keys during their grace period', async () => {
       const { owner, first } = await fill();
       const reach = { ...ACCESS_TO_ALL_KEYS, user_id: owner.id };
-      expect((await captureRefusal(identity.keys.rotateKey(stage.createCommand(), reach, first, 1))).message).toBe(
+      expect((await captureRefusal(identity.keys.rotateKey(harness.createCommand(), reach, first, 1))).message).toBe(
         'The user has 25 valid keys, the maximum. Revoke one first, or rotate without a grace period.',
       );
-      const { made } = await identity.keys.rotateKey(stage.createCommand(), reach, first, 0);
+      const { made } = await identity.keys.rotateKey(harness.createCommand(), reach, first, 0);
       expect(await valid()).toHaveLength(MAX);
-      await stage.revokeKey(identity, made);
+      await harness.revokeKey(identity, made);
       const second = (await valid())[0]?.id ?? '';
-      await identity.keys.rotateKey(stage.createCommand(), reach, second, 60);
-      expect((await captureRefusal(stage.createKey(identity, owner))).code).toBe('too_many_keys');
+      await identity.keys.rotateKey(harness.createCommand(), reach, second, 60);
+      expect((await captureRefusal(harness.createKey(identity, owner))).code).toBe('too_many_keys');
     });
 
     it('does not refuse the repeat of a command that created a key', async () => {
-      const owner = { type: 'user', id: (await stage.createUser(identity)).id } as const;
-      const [command, request] = [stage.createCommand(), { name: 'x', environment: 'live' as const, owner }];
+      const owner = { type: 'user', id: (await harness.createUser(identity)).id } as const;
+      const [command, request] = [harness.createCommand(), { name: 'x', environment: 'live' as const, owner }];
       const first = await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request);
-      for (let count = 1; count < MAX; count += 1) await stage.createKey(identity, owner);
+      for (let count = 1; count < MAX; count += 1) await harness.createKey(identity, owner);
       expect(await identity.keys.createKey(command, ACCESS_TO_ALL_KEYS, request)).toEqual(first);
     });
   });
 
   describe('rotation', () => {
     it('creates a key with the same owner and environment, and ends the old one after the grace period', async () => {
-      const old = await stage.accountKey(identity, 'feed', { environment: 'test' });
-      const { made } = await identity.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 60);
+      const old = await harness.accountKey(identity, 'feed', { environment: 'test' });
+      const { made } = await identity.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 60);
       expect(made).toMatchObject({ owner: old.owner, environment: 'test', name: old.name, role: 'feed', version: 1 });
       expect(made.key).not.toBe(old.key);
-      expect(await identity.keys.getKey(stage.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).toMatchObject({
+      expect(await identity.keys.getKey(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).toMatchObject({
         rotated_to: made.id,
         expires_at: at(60_000),
         version: 2,
       });
       expect(await identity.authenticateKey(old.key)).toBeDefined();
-      stage.now += 59_999;
+      harness.now += 59_999;
       expect(await identity.authenticateKey(old.key)).toBeDefined();
-      stage.now += 1;
+      harness.now += 1;
       expect(await identity.authenticateKey(old.key)).toBeUndefined();
       expect(await identity.authenticateKey(made.key)).toBeDefined();
     });
 
     it('ends the old key immediately without a grace period', async () => {
-      const old = await stage.accountKey(identity);
+      const old = await harness.accountKey(identity);
       expect(await identity.authenticateKey(old.key)).toBeDefined();
-      await identity.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 0);
+      await identity.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 0);
       expect(await identity.authenticateKey(old.key)).toBeUndefined();
     });
 
     it('does not prolong a key: the new key has the same expiry', async () => {
-      const old = await stage.accountKey(identity, 'feed', { expires_at: at(30_000) });
-      const { made } = await identity.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 60);
+      const old = await harness.accountKey(identity, 'feed', { expires_at: at(30_000) });
+      const { made } = await identity.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 60);
       expect(made.expires_at).toBe(old.expires_at);
-      expect((await identity.keys.getKey(stage.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).expires_at).toBe(
+      expect((await identity.keys.getKey(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id)).expires_at).toBe(
         old.expires_at,
       );
     });
 
     it.each<[string, (id: string) => Promise<unknown>]>([
-      ['rotated', (id) => identity.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, id, 60)],
-      ['revoked', (id) => stage.revokeKey(identity, { id })],
-      ['expired', async () => (stage.now += 10_000)],
+      ['rotated', (id) => identity.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, id, 60)],
+      ['revoked', (id) => harness.revokeKey(identity, { id })],
+      ['expired', async () => (harness.now += 10_000)],
     ])('refuses a key that is %s', async (_how, end) => {
-      const { id } = await stage.accountKey(identity, 'feed', { expires_at: at(10_000) });
+      const { id } = await harness.accountKey(identity, 'feed', { expires_at: at(10_000) });
       await end(id);
       const before = await all();
       expect(
-        (await captureRefusal(identity.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, id, 0))).code,
+        (await captureRefusal(identity.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, id, 0))).code,
       ).toBe('key_not_active');
       expect(await all()).toEqual(before);
     });
 
     it('succeeds for one of two concurrent requests, and leaves nothing of the other', async () => {
-      const old = await stage.accountKey(identity);
-      const other = await stage.startReplica();
+      const old = await harness.accountKey(identity);
+      const other = await harness.startReplica();
       const outcomes = await Promise.allSettled(
-        [identity, other].map((each) => each.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 0)),
+        [identity, other].map((each) => each.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, old.id, 0)),
       );
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       const keys = await all();
       expect(keys).toHaveLength(2);
-      const now = await identity.keys.getKey(stage.workspace_id, ACCESS_TO_ALL_KEYS, old.id);
+      const now = await identity.keys.getKey(harness.workspace_id, ACCESS_TO_ALL_KEYS, old.id);
       expect(keys.map(({ id }) => id)).toContain(now.rotated_to);
     });
 
     it.each(['insert', 'claim'] as const)(
       'is completed by a repeat if the process ended after its %s',
       async (last) => {
-        const old = await stage.accountKey(identity);
+        const old = await harness.accountKey(identity);
         let isDown = false;
         const down = async () => {
           if (isDown) throw new Unavailable('document store', 'is gone');
         };
-        const ending = await stage.startReplica(delayStoreResults(down, stage.storage.documentStore, [last]));
+        const ending = await harness.startReplica(delayStoreResults(down, harness.storage.documentStore, [last]));
         isDown = true;
-        const command = stage.createCommand();
+        const command = harness.createCommand();
         await expect(ending.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0)).rejects.toThrow(Unavailable);
         const first = await identity.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0);
-        const again = await (await stage.startReplica()).keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0);
+        const again = await (await harness.startReplica()).keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 0);
         expect(again.made).toEqual(first.made);
         expect(await identity.authenticateKey(again.made.key)).toBeDefined();
         expect(await identity.authenticateKey(old.key)).toBeUndefined();
@@ -219,19 +220,19 @@ describe('API keys', () => {
     );
 
     it('returns the same result again, whatever happened to the old key since', async () => {
-      const old = await stage.accountKey(identity);
-      const command = stage.createCommand({ if_match: [1] });
+      const old = await harness.accountKey(identity);
+      const command = harness.createCommand({ if_match: [1] });
       const first = await identity.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 600);
-      await stage.revokeKey(identity, old);
+      await harness.revokeKey(identity, old);
       const again = await identity.keys.rotateKey(command, ACCESS_TO_ALL_KEYS, old.id, 600);
       expect(again.made).toEqual(first.made);
       expect(await all()).toHaveLength(2);
     });
 
     it('refuses another version than the expected one, and creates nothing', async () => {
-      const old = await stage.accountKey(identity);
+      const old = await harness.accountKey(identity);
       const rotating = identity.keys.rotateKey(
-        stage.createCommand({ if_match: [2, 3] }),
+        harness.createCommand({ if_match: [2, 3] }),
         ACCESS_TO_ALL_KEYS,
         old.id,
         0,
@@ -243,12 +244,12 @@ describe('API keys', () => {
 
   describe('lists', () => {
     it('are paged, newest first, and contain only keys within reach', async () => {
-      const [me, other] = [(await stage.createUser(identity)).id, (await stage.createUser(identity)).id];
+      const [me, other] = [(await harness.createUser(identity)).id, (await harness.createUser(identity)).id];
       const names: string[] = [];
       for (let index = 0; index < 9; index += 1) {
-        stage.now += 1_000;
+        harness.now += 1_000;
         const owner = { type: 'user', id: index % 3 === 0 ? other : me } as const;
-        await stage.createKey(identity, owner, { name: `key ${index}`, environment: index === 4 ? 'test' : 'live' });
+        await harness.createKey(identity, owner, { name: `key ${index}`, environment: index === 4 ? 'test' : 'live' });
         if (index % 3 !== 0) names.unshift(`key ${index}`);
       }
       const own: KeyAccess = { ...ACCESS_TO_ALL_KEYS, user_id: me, service_accounts: 'none', other_users: false };
@@ -263,7 +264,7 @@ describe('API keys', () => {
       const names: string[] = [];
       let after: readonly string[] | undefined;
       for (;;) {
-        const page = await identity.keys.listKeys(stage.workspace_id, reach, { limit: 2, ...(after && { after }) });
+        const page = await identity.keys.listKeys(harness.workspace_id, reach, { limit: 2, ...(after && { after }) });
         expect(page.items.length).toBeLessThanOrEqual(2);
         names.push(...page.items.map(({ name }) => name));
         if (page.next === null) return names;
@@ -272,7 +273,7 @@ describe('API keys', () => {
     }
 
     it('never contain anything that reveals a key', async () => {
-      const { key } = await stage.accountKey(identity);
+      const { key } = await harness.accountKey(identity);
       const text = JSON.stringify(await all());
       expect(text).not.toContain(key.slice(12, -4));
       expect(text).not.toMatch(/hash|changed_|[0-9a-f]{64}/);

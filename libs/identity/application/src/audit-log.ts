@@ -228,7 +228,7 @@ export function createIdentitySweeper(parts: IdentitySweeperDependencies): Leade
     countRetry: createRetryCounter(metrics),
     description: 'deleting ended sessions and old audit entries',
     intervalMs: everyMs,
-    async round(ending) {
+    async runRound(ending) {
       await identity.sessions.deleteEndedSessions(clock(), ending, pace);
       await identity.auditLog.deleteExpiredEntries(clock(), ending, pace);
     },

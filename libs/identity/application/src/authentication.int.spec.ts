@@ -1,7 +1,7 @@
 import type { KeyOwner, NewApiKey, Principal } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { DocumentStore } from '@tracking/ports';
-import { Stage } from '../test/stage.ts';
+import { IdentityTestHarness } from '../test/identity-test-harness.ts';
 import { delayStoreResults } from '../test/storage.ts';
 import { ACCESS_TO_ALL_KEYS, getPermissions } from './index.ts';
 import type { Identity } from './index.ts';
@@ -12,61 +12,61 @@ const WITHIN_MS = 5_000;
 
 interface Subject {
   readonly here: Identity;
-  readonly stage: Stage;
+  readonly harness: IdentityTestHarness;
   readonly key: NewApiKey;
 }
 type Change = readonly [string, KeyOwner['type'], (subject: Subject) => Promise<unknown>];
 
 const CHANGES: readonly Change[] = [
-  ['a key that is revoked', 'user', ({ here, stage, key }) => stage.revokeKey(here, key)],
+  ['a key that is revoked', 'user', ({ here, harness, key }) => harness.revokeKey(here, key)],
   [
     'a key that is rotated without a grace',
     'service_account',
-    ({ here, stage, key }) => here.keys.rotateKey(stage.createCommand(), ACCESS_TO_ALL_KEYS, key.id, 0),
+    ({ here, harness, key }) => here.keys.rotateKey(harness.createCommand(), ACCESS_TO_ALL_KEYS, key.id, 0),
   ],
   [
     'a user whose role is changed',
     'user',
-    ({ here, stage, key }) => here.users.changeUser(stage.createCommand(), key.owner.id, { role: 'viewer' }),
+    ({ here, harness, key }) => here.users.changeUser(harness.createCommand(), key.owner.id, { role: 'viewer' }),
   ],
   [
     'a user who is deactivated',
     'user',
-    ({ here, stage, key }) => here.users.deactivateUser(stage.createCommand(), key.owner.id),
+    ({ here, harness, key }) => here.users.deactivateUser(harness.createCommand(), key.owner.id),
   ],
   [
     'a service account whose role is changed',
     'service_account',
-    ({ here, stage, key }) =>
-      here.serviceAccounts.changeAccount(stage.createCommand(), key.owner.id, { role: 'viewer' }),
+    ({ here, harness, key }) =>
+      here.serviceAccounts.changeAccount(harness.createCommand(), key.owner.id, { role: 'viewer' }),
   ],
   [
     'a service account that is deactivated',
     'service_account',
-    ({ here, stage, key }) => here.serviceAccounts.deactivateAccount(stage.createCommand(), key.owner.id),
+    ({ here, harness, key }) => here.serviceAccounts.deactivateAccount(harness.createCommand(), key.owner.id),
   ],
 ];
 
 describe('authentication', () => {
-  let stage: Stage;
+  let harness: IdentityTestHarness;
   let here: Identity;
   beforeAll(async () => {
-    stage = await Stage.openIdentityStage();
-    here = await stage.startReplica();
+    harness = await IdentityTestHarness.openIdentityHarness();
+    here = await harness.startReplica();
   });
-  afterAll(() => stage.closeIdentityStage());
+  afterAll(() => harness.closeIdentityHarness());
 
   /** A replica that runs this before each read returns. */
   const there = (onRead: () => Promise<void>): Promise<Identity> => {
-    const store: DocumentStore = delayStoreResults(onRead, stage.storage.documentStore, ['find', 'get', 'getMany']);
-    return stage.startReplica(store);
+    const store: DocumentStore = delayStoreResults(onRead, harness.storage.documentStore, ['find', 'get', 'getMany']);
+    return harness.startReplica(store);
   };
   const isAsBefore = (principal: Principal | undefined) => principal?.permissions === BEFORE;
 
   describe.each(CHANGES)('of %s', (_what, type, change) => {
     const operatorsKey = async () => {
-      if (type === 'service_account') return stage.accountKey(here, 'operator');
-      return stage.createKey(here, { type, id: (await stage.createUser(here, 'operator')).id });
+      if (type === 'service_account') return harness.accountKey(here, 'operator');
+      return harness.createKey(here, { type, id: (await harness.createUser(here, 'operator')).id });
     };
 
     // Two reads each: at more than 2,000 ms, no look-up is in time.
@@ -78,20 +78,20 @@ describe('authentication', () => {
         const remote = await there(() => onRead());
         expect(isAsBefore(await remote.authenticateKey(key.key))).toBe(true);
 
-        stage.now += 3_000;
+        harness.now += 3_000;
         let changedAt = 0;
         onRead = async () => {
           // The read state is older than the change.
-          if (changedAt === 0) await change({ here, stage, key });
-          changedAt ||= stage.now;
-          stage.now += takesMs;
+          if (changedAt === 0) await change({ here, harness, key });
+          changedAt ||= harness.now;
+          harness.now += takesMs;
         };
         let asBefore: boolean;
         do {
           asBefore = isAsBefore(await remote.authenticateKey(key.key));
-          if (asBefore) expect(stage.now - changedAt).toBeLessThanOrEqual(WITHIN_MS);
-          stage.now += 250;
-        } while (stage.now - changedAt < 3 * WITHIN_MS);
+          if (asBefore) expect(harness.now - changedAt).toBeLessThanOrEqual(WITHIN_MS);
+          harness.now += 250;
+        } while (harness.now - changedAt < 3 * WITHIN_MS);
         expect(asBefore).toBe(false);
       },
     );
@@ -99,36 +99,36 @@ describe('authentication', () => {
     it('ends immediately where it was changed', async () => {
       const key = await operatorsKey();
       expect(isAsBefore(await here.authenticateKey(key.key))).toBe(true);
-      await change({ here, stage, key });
+      await change({ here, harness, key });
       expect(isAsBefore(await here.authenticateKey(key.key))).toBe(false);
     });
   });
 
   it('refuses the keys of an invited user', async () => {
-    const command = stage.createCommand();
+    const command = harness.createCommand();
     const { after } = await here.users.inviteUser(command, { email: 'ann@example.com', role: 'viewer' });
     const owner = { type: 'user', id: after.id } as const;
-    await expect(stage.createKey(here, owner)).rejects.toMatchObject({ code: 'user_not_active' });
+    await expect(harness.createKey(here, owner)).rejects.toMatchObject({ code: 'user_not_active' });
   });
 
   it('refuses a request whose look-up took too long', async () => {
-    const { key } = await stage.accountKey(here);
-    const slow = await there(async () => void (stage.now += 2_001));
+    const { key } = await harness.accountKey(here);
+    const slow = await there(async () => void (harness.now += 2_001));
     await expect(slow.authenticateKey(key)).rejects.toThrow(Unavailable);
   });
 
   it('uses cached credentials for three seconds while the document store is down, then refuses all', async () => {
-    const { key } = await stage.accountKey(here);
+    const { key } = await harness.accountKey(here);
     let isDown = false;
     const remote = await there(async () => {
       if (isDown) throw new Unavailable('document store', 'is down');
     });
     await remote.authenticateKey(key);
     isDown = true;
-    stage.now += 2_999;
+    harness.now += 2_999;
     expect(await remote.authenticateKey(key)).toBeDefined();
     for (const wait of [1, 1_000, 3_600_000]) {
-      stage.now += wait;
+      harness.now += wait;
       await expect(remote.authenticateKey(key)).rejects.toThrow(Unavailable);
     }
     isDown = false;
@@ -136,11 +136,11 @@ describe('authentication', () => {
   });
 
   it('refuses a key from the moment of its expiry', async () => {
-    const expires_at = new Date(stage.now + 10_000).toISOString();
-    const { key } = await stage.accountKey(here, 'operator', { expires_at });
-    stage.now += 9_999;
+    const expires_at = new Date(harness.now + 10_000).toISOString();
+    const { key } = await harness.accountKey(here, 'operator', { expires_at });
+    harness.now += 9_999;
     expect(await here.authenticateKey(key)).toBeDefined();
-    stage.now += 1;
+    harness.now += 1;
     expect(await here.authenticateKey(key)).toBeUndefined();
   });
 });

@@ -11,7 +11,7 @@ import type { Clock, Collection, Logger } from '@tracking/ports';
 import { RecentLookUps, type RecentLookUpsOptions } from '@tracking/resilience';
 import { toApiKey, type ApiKeyDocument, isExpiredAt } from './api-keys.ts';
 import { getKeyPermissions, getPermissions } from './principal.ts';
-import { hashKey, hasApiKeyForm, hasTokenForm } from './secrets.ts';
+import { hashKey, hasApiKeyForm, hasSecretTokenForm } from './secrets.ts';
 import type { KeyOwners, ServiceAccounts } from './service-accounts.ts';
 import { isSessionValidInEpoch, type SessionDocument, type Sessions } from './sessions.ts';
 import type { UserDocument } from './user-store.ts';
@@ -177,7 +177,7 @@ export class SessionAuthentication {
    * @throws Unavailable
    */
   async authenticateSession(token: string, environment: Environment): Promise<SessionPrincipal | undefined> {
-    if (!hasTokenForm(token)) return undefined;
+    if (!hasSecretTokenForm(token)) return undefined;
     const known = await this.#cache.findCredential(hashKey(token), (hash) => this.#findSession(hash));
     if (!known) return undefined;
     const { id, owner_id, workspace_id, role } = known;

@@ -3,7 +3,7 @@ import type { Clock } from '@tracking/ports';
 import type { FirstAdmin } from './first-admin.ts';
 import type { ChangeResult } from './identity-command.ts';
 import {
-  hasTokenForm,
+  hasSecretTokenForm,
   type LinkCommand,
   type LinkDetails,
   hashLinkToken,
@@ -66,7 +66,7 @@ export class OneTimeLinks {
    * replaced link.
    */
   async findLinkHolder(token: string): Promise<LinkHolder | undefined> {
-    if (!hasTokenForm(token)) return undefined;
+    if (!hasSecretTokenForm(token)) return undefined;
     const link_hash = hashLinkToken(token);
     const user = await this.#findUserOfLink(link_hash);
     if (!user) return this.firstAdmin.findLinkHolder(link_hash);

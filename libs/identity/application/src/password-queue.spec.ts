@@ -40,7 +40,7 @@ describe('the places of a queue of 100', () => {
   it('are free again for others after they were left', () => {
     const places = Array.from({ length: 10 }, () => queue.takeQueuePlace(stranger('2001:db8:1', '2001:db8:1:0')));
     expect(() => queue.takeQueuePlace(stranger('2001:db8:1', '2001:db8:1:0'))).toThrow(Busy);
-    for (const place of places) queue.releasePlace(place);
+    for (const place of places) queue.leavePasswordQueue(place);
     expect(fill(() => stranger('2001:db8:1', '2001:db8:1:0'))).toBe(10);
     expect(fill((n) => stranger(`203.0.${n}`))).toBe(70);
   });
@@ -81,7 +81,7 @@ describe('the turns', () => {
           hashesOfOthers += 1;
           await new Promise(setImmediate);
         });
-        queue.releasePlace(place);
+        queue.leavePasswordQueue(place);
       }
     };
     const others = ['a', 'b', 'c'].map(signInRepeatedly);

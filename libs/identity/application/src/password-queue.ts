@@ -53,13 +53,13 @@ export class PasswordQueue {
     this.#maxOfShare = [Math.ceil(maxPlaces / 5), Math.ceil(maxPlaces / 10)];
   }
 
-  /** Takes a place until {@link releasePlace}. Costs nothing if it is refused. @throws Busy */
+  /** Takes a place until {@link leavePasswordQueue}. Costs nothing if it is refused. @throws Busy */
   takeQueuePlace(client: PasswordClient): PasswordQueuePlace {
     const { shares, isKnown } = client;
     const isFull = this.#places >= this.#maxPlaces || (!isKnown && this.#strangers >= this.#maxStrangers);
     const isShareFull = shares.some((share, n) => (this.#groups.get(share)?.places ?? 0) >= (this.#maxOfShare[n] ?? 0));
     if (isFull || isShareFull) throw new Busy(PASSWORDS_ENGINE, `${this.#places} passwords are waiting to be hashed`);
-    this.#countPlaces(isKnown, 1);
+    this.#countQueuedPasswordClients(isKnown, 1);
     const groups = shares.map((share) => {
       const group = this.#groups.get(share) ?? { places: 0, round: -1 };
       group.places += 1;
@@ -70,8 +70,8 @@ export class PasswordQueue {
   }
 
   /** Gives up a place. Call it once. */
-  releasePlace({ client: { shares, isKnown } }: PasswordQueuePlace): void {
-    this.#countPlaces(isKnown, -1);
+  leavePasswordQueue({ client: { shares, isKnown } }: PasswordQueuePlace): void {
+    this.#countQueuedPasswordClients(isKnown, -1);
     for (const share of shares) {
       const group = this.#groups.get(share);
       if (group && (group.places -= 1) === 0) this.#groups.delete(share);
@@ -90,7 +90,7 @@ export class PasswordQueue {
     return promise;
   }
 
-  #countPlaces(isKnown: boolean, places: 1 | -1): void {
+  #countQueuedPasswordClients(isKnown: boolean, places: 1 | -1): void {
     this.#places += places;
     if (!isKnown) this.#strangers += places;
   }

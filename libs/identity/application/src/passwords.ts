@@ -47,7 +47,7 @@ export class Passwords {
     try {
       return await use(place);
     } finally {
-      this.#queue.releasePlace(place);
+      this.#queue.leavePasswordQueue(place);
     }
   }
 
@@ -117,7 +117,7 @@ const MIN_PASSWORD_LENGTH = 10;
 const MAX_PASSWORD_LENGTH = 200;
 
 /** Loads the list of common passwords. Called when the first password is set, because the list has half a megabyte. */
-const require = createRequire(import.meta.url);
+const requireFromModule = createRequire(import.meta.url);
 /** The most common passwords in lower case, except those that are too short. */
 let cachedCommonPasswords: ReadonlySet<string> | undefined;
 
@@ -162,7 +162,7 @@ function describeEmailAsPasswordFault(password: string, email: string): Fault | 
 
 function getCommonPasswords(): ReadonlySet<string> {
   return (cachedCommonPasswords ??= new Set(
-    (require('@zxcvbn-ts/language-common') as CommonPasswordLists).dictionary['passwords-common'].filter(
+    (requireFromModule('@zxcvbn-ts/language-common') as CommonPasswordLists).dictionary['passwords-common'].filter(
       (each) => each.length >= MIN_PASSWORD_LENGTH,
     ),
   ));

@@ -21,13 +21,13 @@ export function deriveCredentialBytes(secret: Uint8Array, purpose: string, comma
 }
 
 /** Encodes 256 bits as letters and digits. */
-export function encodeToken(bytes: Uint8Array): string {
+export function encodeSecretToken(bytes: Uint8Array): string {
   return encodeBytes(bytes, BASE62, KEY_LENGTH);
 }
 
 /** Encodes 256 bits as a key, `sk_live_…` or `sk_test_…`. */
 export function encodeKey(environment: Environment, bytes: Uint8Array): string {
-  return `sk_${environment}_${encodeToken(bytes)}`;
+  return `sk_${environment}_${encodeSecretToken(bytes)}`;
 }
 
 /** Returns true if the text has the form of a key. Other texts are refused without a look-up. */
@@ -35,8 +35,8 @@ export function hasApiKeyForm(text: string): boolean {
   return KEY_PATTERN.test(text);
 }
 
-/** Returns true if the text has the form of a token of {@link encodeToken}. */
-export function hasTokenForm(text: string): boolean {
+/** Returns true if the text has the form of a token of {@link encodeSecretToken}. */
+export function hasSecretTokenForm(text: string): boolean {
   return TOKEN_PATTERN.test(text);
 }
 
@@ -126,12 +126,12 @@ export interface OneTimeLink {
 /** Returns the link that a command creates; repeats of the command return the same one. */
 export function createOneTimeLink(secret: Uint8Array, purpose: LinkPurpose, command: LinkCommand): OneTimeLink {
   const expires_at = new Date(Date.parse(command.at) + LINK_VALIDITY_MS).toISOString();
-  return { purpose, token: encodeToken(deriveCredentialBytes(secret, 'one-time link', command.id)), expires_at };
+  return { purpose, token: encodeSecretToken(deriveCredentialBytes(secret, 'one-time link', command.id)), expires_at };
 }
 
 /** Returns the digest that is stored instead of a token. @throws DomainError `not_found` if the text is not a token */
 export function hashLinkToken(token: string): string {
-  if (!hasTokenForm(token)) throw createUnknownLinkError();
+  if (!hasSecretTokenForm(token)) throw createUnknownLinkError();
   return hashKey(token);
 }
 

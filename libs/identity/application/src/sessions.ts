@@ -3,7 +3,7 @@ import type { Clock, Collection, DocumentStore } from '@tracking/ports';
 import type { DutyCycle } from '@tracking/resilience';
 import { SESSIONS_COLLECTION } from './collections.ts';
 import { readWantedPageNewestFirst } from './records.ts';
-import { deriveCredentialBytes, hashKey, derivePrefixedId, encodeToken } from './secrets.ts';
+import { deriveCredentialBytes, hashKey, derivePrefixedId, encodeSecretToken } from './secrets.ts';
 import type { UserDocument } from './user-store.ts';
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -177,7 +177,7 @@ export class Sessions {
   }
 
   #createToken({ id }: { readonly id: string }): string {
-    return encodeToken(deriveCredentialBytes(this.options.secret, 'session', id));
+    return encodeSecretToken(deriveCredentialBytes(this.options.secret, 'session', id));
   }
 }
 

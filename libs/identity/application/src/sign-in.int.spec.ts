@@ -30,7 +30,7 @@ afterEach(() => replicas.close());
 const at = () => new Date(replicas.time.now).toISOString();
 const command = () => ({ id: `sign-in ${(signIns += 1)}`, at: at() });
 const newUser = async (email = 'jo@example.com', role: Role = 'viewer', workspace = 'default', password = PASSWORD) =>
-  (await identity.users.createUser(await replicas.command({ workspace }), { email, role, password })).after;
+  (await identity.users.createUser(await replicas.createTestCommand({ workspace }), { email, role, password })).after;
 const signIn = (fields: object = {}, by = identity): Promise<StartedSession> =>
   by.signIn(command(), { email: 'jo@example.com', password: PASSWORD, ...FROM, ...fields });
 const lets = async ({ token }: StartedSession, by = identity) =>
@@ -70,8 +70,11 @@ describe('signing in', () => {
     const four = ['default', 'Acme', 'Bolt', 'Crane'];
     for (const workspace of four) await newUser('in-four@example.com', 'viewer', workspace);
     const gone = await newUser('gone@example.com');
-    await identity.users.deactivateUser(await replicas.command(), gone.id);
-    await identity.users.inviteUser(await replicas.command(), { email: 'invited@example.com', role: 'viewer' });
+    await identity.users.deactivateUser(await replicas.createTestCommand(), gone.id);
+    await identity.users.inviteUser(await replicas.createTestCommand(), {
+      email: 'invited@example.com',
+      role: 'viewer',
+    });
     const wrong = [
       { password: 'not the password' },
       { password: '' },
@@ -210,18 +213,18 @@ describe('a session', () => {
     const other = await replicas.openIdentityReplica();
     const begun = await signIn();
     expect([await lets(begun), await lets(begun, other)]).toEqual([true, true]);
-    await identity.users.changeUser(await replicas.command(), user.id, { role: 'viewer' });
+    await identity.users.changeUser(await replicas.createTestCommand(), user.id, { role: 'viewer' });
     const mayAdminister = async (by: Identity) =>
       (await by.authenticateSession(begun.token, 'live'))?.permissions.has('workspace:admin');
     expect(await mayAdminister(identity)).toBe(false);
     lookedUpAgain();
     expect(await mayAdminister(other)).toBe(false);
 
-    await identity.users.deactivateUser(await replicas.command(), user.id);
+    await identity.users.deactivateUser(await replicas.createTestCommand(), user.id);
     expect(await lets(begun)).toBe(false);
     lookedUpAgain();
     expect(await lets(begun, other)).toBe(false);
-    await identity.users.reactivateUser(await replicas.command(), user.id);
+    await identity.users.reactivateUser(await replicas.createTestCommand(), user.id);
     lookedUpAgain();
     expect([await lets(begun), await lets(begun, other)]).toEqual([false, false]);
   });
@@ -286,7 +289,7 @@ describe('a new password', () => {
     const [renewed, ended] = [await signIn(), await signIn()];
     const other = await replicas.openIdentityReplica();
     for (const begun of [renewed, ended]) expect([await lets(begun), await lets(begun, other)]).toEqual([true, true]);
-    const changing = await replicas.command();
+    const changing = await replicas.createTestCommand();
     const { sessions_epoch: epoch } = await identity.userPasswords.changePassword(changing, user.id, change);
     const { id } = renewed.session;
     const again = await identity.sessions.renewSession(changing, { id, epoch });
@@ -305,7 +308,7 @@ describe('a new password', () => {
   it('ends every session if the process ends before it renews one', async () => {
     const user = await newUser();
     const begun = await signIn();
-    await identity.userPasswords.changePassword(await replicas.command(), user.id, change);
+    await identity.userPasswords.changePassword(await replicas.createTestCommand(), user.id, change);
     expect(await lets(begun)).toBe(false);
     expect((await identity.sessions.listSessions(user.id, { limit: 10 })).items).toEqual([]);
   });
@@ -313,7 +316,7 @@ describe('a new password', () => {
   it('renews no session that was ended in the meantime', async () => {
     const user = await newUser();
     const { session } = await signIn();
-    const changing = await replicas.command();
+    const changing = await replicas.createTestCommand();
     const { sessions_epoch: epoch } = await identity.userPasswords.changePassword(changing, user.id, change);
     await identity.sessions.endSession(user.id, session.id);
     expect(await identity.sessions.renewSession(changing, { id: session.id, epoch })).toBeUndefined();
@@ -324,14 +327,14 @@ describe('a new password', () => {
     const user = await newUser();
     const kept = await signIn();
     const epoch = 2;
-    await identity.userPasswords.changePassword(await replicas.command(), user.id, change);
+    await identity.userPasswords.changePassword(await replicas.createTestCommand(), user.id, change);
     const users = await replicas.documentStore.collection<UserDocument>({ name: 'users', indexes: [] });
     await users.claim({ filter: { id: user.id } }, { kept_session: { id: kept.session.id, epoch } });
     const after = await replicas.openIdentityReplica();
     expect(await lets(kept, after)).toBe(true);
     await after.closeIdentity();
     expect((await after.sessions.listSessions(user.id, { limit: 10 })).items).toHaveLength(1);
-    await identity.users.resetPassword(await replicas.command(), user.id);
+    await identity.users.resetPassword(await replicas.createTestCommand(), user.id);
     lookedUpAgain();
     expect([await lets(kept), await lets(kept, after)]).toEqual([false, false]);
   });
@@ -343,7 +346,7 @@ describe('a password reset', () => {
     const begun = [await signIn(), await signIn()];
     const other = await replicas.openIdentityReplica();
     for (const each of begun) expect([await lets(each), await lets(each, other)]).toEqual([true, true]);
-    await identity.users.resetPassword(await replicas.command(), user.id);
+    await identity.users.resetPassword(await replicas.createTestCommand(), user.id);
     for (const each of begun) expect(await lets(each)).toBe(false);
     lookedUpAgain();
     for (const each of begun) expect(await lets(each, other)).toBe(false);
@@ -511,11 +514,11 @@ describe('the sweeper', () => {
     const parts = { identity, leases, clock, logger: silentLogger, metrics: noMetrics };
     replicas.time.now += 401 * DAY_MS;
     const sweeper = createIdentitySweeper({ ...parts, everyMs: 1 });
-    sweeper.startRounds();
+    sweeper.startJobRounds();
     await eventually(async () => {
       expect(await identity.sessions.documents.get(session.id)).toBeUndefined();
       expect((await page()).items).toEqual([]);
     });
-    await sweeper.stopRounds();
+    await sweeper.stopJobRounds();
   });
 });

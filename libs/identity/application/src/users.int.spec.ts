@@ -16,7 +16,7 @@ describe('users', () => {
   });
   afterEach(() => world.close());
 
-  const command = (of: Parameters<typeof world.command>[0] = {}) => world.command(of);
+  const command = (of: Parameters<typeof world.createTestCommand>[0] = {}) => world.createTestCommand(of);
   async function active(email: string, role: User['role'] = 'operator', workspace = 'default'): Promise<User> {
     const { after } = await identity.users.createUser(await command({ workspace }), {
       email,

@@ -61,7 +61,9 @@ export async function openIdentityReplicas() {
     documentStore: storage.documentStore,
     content: storage.readStoredBytes,
     /** A command in the workspace, by an operator by default. */
-    async command(of: Partial<IdentityCommand> & { readonly workspace?: string } = {}): Promise<IdentityCommand> {
+    async createTestCommand(
+      of: Partial<IdentityCommand> & { readonly workspace?: string } = {},
+    ): Promise<IdentityCommand> {
       const { workspace: name = 'default', ...rest } = of;
       commands += 1;
       return {

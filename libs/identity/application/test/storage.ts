@@ -25,7 +25,7 @@ export async function openTestStorage(): Promise<Storage> {
       return (await Promise.all(contents)).join('\n');
     },
     async close() {
-      await engine.close();
+      await engine.closeEngine();
       await folder.remove();
     },
   };

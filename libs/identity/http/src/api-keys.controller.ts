@@ -17,7 +17,7 @@ import {
   readListPageByTextPosition,
   ErrorResponse,
   getRequestScope,
-  reportChange,
+  auditChange,
 } from '@tracking/http';
 import type { ReadBody, WriteResponse } from '@tracking/http';
 import { getKeysWithinReach } from '@tracking/identity';
@@ -141,7 +141,7 @@ export class ApiKeysController {
   ): Promise<WriteResponse<NewApiKey>> {
     const reach = getKeysWithinReach(requirePrincipal(reply.request));
     const { made, old } = await this.identity.keys.rotateKey(command, reach, id, grace_seconds ?? 0);
-    reportChange(reply.request, old);
+    auditChange(reply.request, old);
     const location = `/v1/api_keys/${made.id}`;
     return this.responder.respond(reply, warnings, { body: made, version: made.version, location });
   }

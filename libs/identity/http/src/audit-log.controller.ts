@@ -6,7 +6,7 @@ import {
   type AuditEntry,
   type AuditType,
   type Page,
-  type Scope,
+  type WorkspaceScope,
 } from '@tracking/contracts';
 import {
   type AuditedByRequest,
@@ -123,7 +123,10 @@ export class AuditLogController {
     query: ListAuditLogDto,
   })
   @ApiResponse({ status: 200, description: 'A page of entries.', type: AuditLogPageResource })
-  async listAuditEntries(@Query() query: ListAuditLogDto, @ScopeOfRequest() scope: Scope): Promise<Page<AuditEntry>> {
+  async listAuditEntries(
+    @Query() query: ListAuditLogDto,
+    @ScopeOfRequest() scope: WorkspaceScope,
+  ): Promise<Page<AuditEntry>> {
     const filter = createAuditFilter(query);
     const listing = { list: 'audit log', scope, filter: { ...filter }, sort: '-at' };
     return readListPageByTextPosition(query, listing, this.cursors, (asked) =>

@@ -126,13 +126,13 @@ export class InvitationsController {
     const { value, accept } = parseDraftBody(LinkUseDto, UserWrittenResource, sent);
     const { name, password, email } = value;
     const use = { name: name ?? undefined, password, email: email ?? undefined };
-    const warnings = accept(await this.findMissingFields(token, value));
+    const warnings = accept(await this.listMissingLinkFields(token, value));
     const used = await this.identity.links.useOneTimeLink(identified, token, use);
     return this.responder.respondToChange(reply, warnings, used);
   }
 
   /** Returns a fault for each field that the purpose of the link requires. Reports no invalid link. */
-  private async findMissingFields(token: string, { name, email }: LinkUseDto): Promise<readonly FieldError[]> {
+  private async listMissingLinkFields(token: string, { name, email }: LinkUseDto): Promise<readonly FieldError[]> {
     const link = await this.identity.links.getLinkDetails(token).catch((error: unknown) => {
       if (error instanceof DomainError) return undefined;
       throw error;

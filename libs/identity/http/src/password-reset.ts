@@ -4,7 +4,7 @@ import {
   type AuditTrail,
   CheckedField,
   createFieldError,
-  reportChange,
+  auditChange,
   RESPONSE_TIME_SCHEMA,
   WithWarnings,
 } from '@tracking/http';
@@ -76,7 +76,7 @@ export async function resetPassword(
   for (const id of revoke_api_keys === true ? await identity.keys.listRevocableIds(command, user_id) : []) {
     try {
       await trail.runAudited(request, { type: 'api_key.revoked', by, target: id, part: id }, async () =>
-        reportChange(request, await identity.keys.revokeKey(unconditional, ACCESS_TO_ALL_KEYS, id)),
+        auditChange(request, await identity.keys.revokeKey(unconditional, ACCESS_TO_ALL_KEYS, id)),
       );
       revoked_api_keys_count += 1;
     } catch (error) {
@@ -84,7 +84,7 @@ export async function resetPassword(
       if (!(error instanceof DomainError && error.code === 'not_found')) throw error;
     }
   }
-  reportChange(request, reset);
+  auditChange(request, reset);
   const body = {
     reset_url: createLinkUrl(appUrl, link.token),
     expires_at: link.expires_at,

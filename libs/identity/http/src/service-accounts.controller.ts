@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Page, Scope, ServiceAccount, Warning } from '@tracking/contracts';
+import type { Page, WorkspaceScope, ServiceAccount, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
   BodyPipe,
@@ -62,7 +62,7 @@ export class ServiceAccountsController {
   @Get()
   @PublicRoute('listServiceAccounts', { summary: 'List service accounts, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of service accounts.', type: ServiceAccountPageResource })
-  async listAccounts(@Query() query: PageDto, @ScopeOfRequest() scope: Scope): Promise<Page<ServiceAccount>> {
+  async listAccounts(@Query() query: PageDto, @ScopeOfRequest() scope: WorkspaceScope): Promise<Page<ServiceAccount>> {
     const listing = { list: 'service accounts', scope, filter: {}, sort: '-created_at' };
     return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
       this.identity.serviceAccounts.listAccounts(scope.workspace_id, asked),
@@ -75,7 +75,7 @@ export class ServiceAccountsController {
   @AccountNotFoundResponse()
   async getAccount(
     @Param('id') id: string,
-    @ScopeOfRequest() { workspace_id }: Scope,
+    @ScopeOfRequest() { workspace_id }: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServiceAccount> {
     const account = await this.identity.serviceAccounts.getAccount(workspace_id, id);

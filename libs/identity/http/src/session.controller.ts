@@ -30,7 +30,7 @@ import {
   RequestBody,
   SessionCookie,
   ANONYMOUS_JSON_BODY_BYTES,
-  reportChange,
+  auditChange,
   createUnauthenticatedError,
   WriteResponder,
   type WriteResponse,
@@ -143,7 +143,7 @@ export class SessionController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<CredentialsOwner>> {
     const { request } = reply;
-    reportChange(request, await this.identity.users.changeUser(command, command.actor.id, { name }));
+    auditChange(request, await this.identity.users.changeUser(command, command.actor.id, { name }));
     return this.responder.respond(reply, warnings, {
       body: await this.readCredentialsOwner(requirePrincipal(request), reply),
     });
@@ -202,7 +202,7 @@ export class SessionController {
       const renewed = await this.identity.sessions.renewSession(command, { id: credential_id, epoch });
       if (renewed) this.setCookie(reply, renewed);
     }
-    reportChange(request, { before: null, after: {} }, actor.id);
+    auditChange(request, { before: null, after: {} }, actor.id);
     return this.responder.respond(reply, warnings, { body: { changed_at: command.at } });
   }
 
@@ -239,7 +239,7 @@ export class SessionController {
   private async endSessionById(id: string, ignored: readonly Warning[], reply: FastifyReply): Promise<SessionEnded> {
     const { actor } = requirePrincipal(reply.request);
     const { device, address } = await this.identity.sessions.endSession(actor.id, id);
-    reportChange(reply.request, { before: { device, address }, after: null }, id);
+    auditChange(reply.request, { before: { device, address }, after: null }, id);
     return this.responder.respond(reply, ignored, { body: { id, deleted: true } });
   }
 

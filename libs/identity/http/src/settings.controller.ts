@@ -4,7 +4,7 @@ import {
   DEFAULT_RULE_SETTINGS,
   type JsonObject,
   type RuleSettings,
-  type Scope,
+  type WorkspaceScope,
   type WorkspaceSettings,
 } from '@tracking/contracts';
 import {
@@ -16,7 +16,7 @@ import {
   PublicRoute,
   type ReadBody,
   RequestBody,
-  reportChange,
+  auditChange,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
@@ -50,7 +50,7 @@ export class SettingsController {
     type: WorkspaceSettingsResource,
   })
   async getSettings(
-    @ScopeOfRequest() { workspace_id }: Scope,
+    @ScopeOfRequest() { workspace_id }: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SettingsWithDefaults> {
     const settings = await this.settings.getSettings(workspace_id);
@@ -75,7 +75,7 @@ export class SettingsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WriteResponse<SettingsWithDefaults>> {
     const { before, after } = await this.settings.changeSettings({ ...command, patch });
-    reportChange(
+    auditChange(
       reply.request,
       { before: flattenSettings(before), after: flattenSettings(after) },
       command.workspace_id,
@@ -98,7 +98,7 @@ export class SettingsController {
     type: RequiredDocumentsResource,
   })
   async getRequiredDocuments(
-    @ScopeOfRequest() { workspace_id }: Scope,
+    @ScopeOfRequest() { workspace_id }: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pick<WorkspaceSettings, 'required_documents' | 'version'>> {
     const { required_documents, version } = await this.settings.getSettings(workspace_id);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import {
   type HttpOnlyCookie,
-  findNetworkOfAddress,
+  toClientNetworkPrefix,
   requireRequestQuota,
   type TokenSealer,
-  findNetworksSharingWork,
+  listClientNetworkPrefixes,
 } from '@tracking/http';
 import { normalizeEmailForComparison, type PasswordClient } from '@tracking/identity';
 import type { Clock, Quota } from '@tracking/ports';
@@ -43,8 +43,8 @@ export class SignInThrottle {
   async signIn(email: string, { address, device }: AttemptOrigin): Promise<void> {
     const account = getAccountKey(email);
     if (device !== undefined && (await this.mayAttemptFromDevice(account, device))) return;
-    await this.takeAttempt(`sign-in:address:${findNetworkOfAddress(address)}`, MAX_SIGN_INS_PER_NETWORK);
-    await this.takeAttempt(`sign-in:account:${account}`, MAX_PER_EMAIL_PER_MINUTE);
+    await this.takeSignInAttempt(`sign-in:address:${toClientNetworkPrefix(address)}`, MAX_SIGN_INS_PER_NETWORK);
+    await this.takeSignInAttempt(`sign-in:account:${account}`, MAX_PER_EMAIL_PER_MINUTE);
   }
 
   /**
@@ -53,7 +53,7 @@ export class SignInThrottle {
    * @throws RequestError `rate_limited`
    */
   async changePassword(userId: string): Promise<void> {
-    await this.takeAttempt(`password:${userId}`, MAX_PER_EMAIL_PER_MINUTE);
+    await this.takeSignInAttempt(`password:${userId}`, MAX_PER_EMAIL_PER_MINUTE);
   }
 
   private async mayAttemptFromDevice(account: string, device: string): Promise<boolean> {
@@ -64,7 +64,7 @@ export class SignInThrottle {
     );
   }
 
-  private async takeAttempt(key: string, limit: number): Promise<void> {
+  private async takeSignInAttempt(key: string, limit: number): Promise<void> {
     await requireRequestQuota(this.quota, key, limit, TOO_MANY_ATTEMPTS_MESSAGE);
   }
 }
@@ -100,7 +100,7 @@ export class KnownSignInOrigins {
   recognizeOrigin(request: Pick<FastifyRequest, 'headers' | 'ip'>, email: string): RecognizedOrigin {
     const device = this.getDeviceKey(request, email);
     const isKnown = device !== undefined || this.addresses.has(getAddressKey(request, email));
-    const shares = isKnown ? [getAccountKey(email)] : findNetworksSharingWork(request.ip);
+    const shares = isKnown ? [getAccountKey(email)] : listClientNetworkPrefixes(request.ip);
     return { device, client: { shares, isKnown } };
   }
 
@@ -133,7 +133,7 @@ export class KnownSignInOrigins {
 }
 
 function getAddressKey({ ip }: Pick<FastifyRequest, 'ip'>, email: string): string {
-  return `${getAccountKey(email)} ${findNetworkOfAddress(ip)}`;
+  return `${getAccountKey(email)} ${toClientNetworkPrefix(ip)}`;
 }
 
 function createDeviceCookieBinding(email: string) {

@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Page, Scope, User, Warning } from '@tracking/contracts';
+import type { Page, WorkspaceScope, User, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
   AuditTrail,
@@ -16,7 +16,7 @@ import {
   ErrorResponse,
   RequestBody,
   SETTINGS_TOKEN,
-  reportChange,
+  auditChange,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
@@ -74,7 +74,7 @@ export class UsersController {
     const { before, after, link } = await this.identity.users.inviteUser(command, { email, role });
     const invitation_url = createLinkUrl(this.settings.appUrl, link.token);
     const body = { ...after, invitation_url, invitation_expires_at: link.expires_at };
-    reportChange(reply.request, { before, after: body });
+    auditChange(reply.request, { before, after: body });
     const location = `/v1/users/${after.id}`;
     return (await this.responder.respond(reply, warnings, {
       body,
@@ -86,7 +86,7 @@ export class UsersController {
   @Get()
   @PublicRoute('listUsers', { summary: 'List users, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of users.', type: UserPageResource })
-  async listUsers(@Query() query: PageDto, @ScopeOfRequest() scope: Scope): Promise<Page<User>> {
+  async listUsers(@Query() query: PageDto, @ScopeOfRequest() scope: WorkspaceScope): Promise<Page<User>> {
     const listing = { list: 'users', scope, filter: {}, sort: '-created_at' };
     return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
       this.identity.users.listUsers(scope.workspace_id, asked),
@@ -99,7 +99,7 @@ export class UsersController {
   @UserNotFoundResponse()
   async getUser(
     @Param('id') id: string,
-    @ScopeOfRequest() { workspace_id }: Scope,
+    @ScopeOfRequest() { workspace_id }: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<User> {
     const user = await this.identity.users.getUser(workspace_id, id);
@@ -166,7 +166,7 @@ export class UsersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<UserReactivatedResource> {
     const { before, after, link } = await this.identity.users.reactivateUser(command, id);
-    reportChange(reply.request, { before, after });
+    auditChange(reply.request, { before, after });
     const invitation_url = link && createLinkUrl(this.settings.appUrl, link.token);
     const body = { ...after, invitation_url, invitation_expires_at: link?.expires_at ?? null };
     const version = after.version;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { EventEnvelope, Scope } from '@tracking/contracts';
+import type { EventEnvelope, WorkspaceScope } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { MakeEvents } from '@tracking/shipments-domain';
-import { eventually, simulateDelay } from '@tracking/testing';
-import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createToken } from '../../test/shipment-events.ts';
+import { eventually, waitForSimulatedDelay } from '@tracking/testing';
+import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createShipmentToken } from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, rebuildAndWait } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
@@ -80,7 +80,7 @@ describe('following the events', () => {
     return feed;
   }
 
-  async function follow(feed: EventFeed, after?: string, filter: FollowFilter = {}, scope: Scope = ACME_LIVE) {
+  async function follow(feed: EventFeed, after?: string, filter: FollowFilter = {}, scope: WorkspaceScope = ACME_LIVE) {
     const followed = await feed.followEvents(
       scope,
       filter,
@@ -97,7 +97,7 @@ describe('following the events', () => {
     return ids;
   }
 
-  async function all(filter: FollowFilter = {}, scope: Scope = ACME_LIVE): Promise<string[]> {
+  async function all(filter: FollowFilter = {}, scope: WorkspaceScope = ACME_LIVE): Promise<string[]> {
     await waitUntilCaughtUp(models);
     const page = await models.queries.published_events.listEvents(scope, { filter, limit: 100_000 });
     return page.items.map(({ id }) => id);
@@ -134,7 +134,7 @@ describe('following the events', () => {
     await waitUntilCaughtUp(models);
     const feed = feedOf();
     const ofType = await follow(feed, undefined, { type: ['milestone.recorded'] });
-    const ofShipment = await follow(feed, undefined, { shipment_id: `shp_${createToken(2)}` });
+    const ofShipment = await follow(feed, undefined, { shipment_id: `shp_${createShipmentToken(2)}` });
     const ofTest = await follow(feed, undefined, {}, ACME_TEST);
     expect([ofType.startedAfter, ofTest.startedAfter]).toEqual(['beginning', 'beginning']);
     await world.writer.createShipment(1);
@@ -145,7 +145,7 @@ describe('following the events', () => {
     await milestones(2, 1);
     await milestones(3, 1);
     expect(await next(ofType, 2)).toEqual(await all({ type: ['milestone.recorded'] }));
-    expect(await next(ofShipment, 2)).toEqual(await all({ shipment_id: `shp_${createToken(2)}` }));
+    expect(await next(ofShipment, 2)).toEqual(await all({ shipment_id: `shp_${createShipmentToken(2)}` }));
     expect(await next(ofTest, 2)).toEqual(await all({}, ACME_TEST));
     // Events of scopes without followers are not built.
     expect(bodies.made).toHaveLength(6);
@@ -210,7 +210,7 @@ describe('following the events', () => {
 
   it('continues without read models that do not advance', async () => {
     const partly = shownBy(async (_, timeoutMs) => {
-      await simulateDelay(Math.min(timeoutMs, 5));
+      await waitForSimulatedDelay(Math.min(timeoutMs, 5));
       return false;
     });
     const impatient = await follow(feedOf(partly, { visibilityTimeoutMs: 0 }));
@@ -285,7 +285,11 @@ describe('following the events', () => {
     const chance = random(seed);
     const upTo = (most: number) => Math.floor(chance() * most);
     const processes = [feedOf(models, { maxBytes: 400 }), feedOf(await world.startReadModels({ project: false }))];
-    const filters: FollowFilter[] = [{}, { type: ['shipment.created'] }, { shipment_id: `shp_${createToken(2)}` }];
+    const filters: FollowFilter[] = [
+      {},
+      { type: ['shipment.created'] },
+      { shipment_id: `shp_${createShipmentToken(2)}` },
+    ];
     for (let n = 0; n < 4; n += 1) await world.writer.createShipment(n);
     await waitUntilCaughtUp(models);
     let complete: readonly number[] | undefined = undefined;
@@ -299,7 +303,7 @@ describe('following the events', () => {
         const followed = await follow(processes[upTo(2)]!, last, filters[n % 3]);
         let coming = followed.readNextEvents();
         for (let times = upTo(5); times >= 0 && !isComplete(); times -= 1) {
-          const events = await Promise.race([coming, simulateDelay(30).then(() => undefined)]);
+          const events = await Promise.race([coming, waitForSimulatedDelay(30).then(() => undefined)]);
           for (const { id } of events ?? []) told.push((last = id));
           if (events === undefined) continue;
           last = followed.resumeAfter ?? last;
@@ -313,7 +317,7 @@ describe('following the events', () => {
     for (let times = 0; times < 120; times += 1) {
       if (chance() < 0.1) await world.writer.createShipment(4 + times);
       else await milestones(upTo(4), 1 + upTo(6));
-      if (chance() < 0.3) await simulateDelay(upTo(20));
+      if (chance() < 0.3) await waitForSimulatedDelay(upTo(20));
       if (times === 60) await models.rebuild('published_events');
     }
     const expected = await Promise.all(filters.map((filter) => all(filter)));

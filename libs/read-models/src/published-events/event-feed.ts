@@ -1,4 +1,4 @@
-import type { EventEnvelope, EventType, Scope } from '@tracking/contracts';
+import type { EventEnvelope, EventType, WorkspaceScope } from '@tracking/contracts';
 import { monotonicMs, retry } from '@tracking/resilience';
 import { type RecreatedEvents, toStreamName } from '@tracking/shipments-domain';
 import type { HandledPosition } from '@tracking/subscriptions';
@@ -22,9 +22,9 @@ export interface EventLog {
   hasEventsAfter(place: HandledPosition, timeoutMs: number): Promise<boolean>;
   /** Returns true if all read models contain everything up to the position, now or within the timeout. */
   areReadModelsAt(place: HandledPosition, timeoutMs: number): Promise<boolean>;
-  positionOfEvent(scope: Scope, id: string): Promise<HandledPosition | undefined>;
-  newestEvent(scope: Scope, upTo: HandledPosition): Promise<{ readonly id: string } | undefined>;
-  readRange(scope: Scope, filter: FollowFilter, stretch: LogRange): Promise<readonly PublishedEventRow[]>;
+  positionOfEvent(scope: WorkspaceScope, id: string): Promise<HandledPosition | undefined>;
+  newestEvent(scope: WorkspaceScope, upTo: HandledPosition): Promise<{ readonly id: string } | undefined>;
+  readRange(scope: WorkspaceScope, filter: FollowFilter, stretch: LogRange): Promise<readonly PublishedEventRow[]>;
   readRangeOfAllScopes(stretch: LogRange): Promise<readonly PublishedEventRow[]>;
   /** Returns the envelopes of as many leading rows as fit in one response. */
   envelopes(rows: readonly PublishedEventRow[]): Promise<RecreatedEvents>;
@@ -91,7 +91,7 @@ export class EventFeed {
    * @throws Unavailable
    */
   async followEvents(
-    scope: Scope,
+    scope: WorkspaceScope,
     filter: FollowFilter,
     after?: { readonly id: string } | 'beginning',
   ): Promise<FollowedEvents | undefined> {
@@ -117,7 +117,7 @@ export class EventFeed {
   }
 
   private async recordStartingEvent(
-    scope: Scope,
+    scope: WorkspaceScope,
     followed: FollowedEvents,
     from: HandledPosition,
   ): Promise<FollowedEvents> {
@@ -130,7 +130,7 @@ export class EventFeed {
     }
   }
 
-  private async openScope(scope: Scope): Promise<ScopeEvents> {
+  private async openScope(scope: WorkspaceScope): Promise<ScopeEvents> {
     this.joining += 1;
     try {
       await this.startReader();
@@ -210,7 +210,7 @@ export class EventFeed {
   }
 
   /** Reads events that a follower missed. Also returns the position up to which these events are complete. */
-  private readMissedEvents(scope: Scope, filter: FollowFilter, stretch: LogRange) {
+  private readMissedEvents(scope: WorkspaceScope, filter: FollowFilter, stretch: LogRange) {
     return this.turns.runLimited(async () => {
       const rows = await this.log.readRange(scope, filter, stretch);
       const made = await this.toFollowedEvents(rows);

@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { EventEnvelope, EventType } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document, DocumentStore, EventStore, StoredEvent } from '@tracking/ports';
 import type { EventReference } from '@tracking/shipments-domain';
-import { findAnnouncement, toShipmentEvent } from '@tracking/shipments-domain';
-import { eventually, choosePropertyRounds } from '@tracking/testing';
-import { ACME_LIVE, createException, createToken } from '../../test/shipment-events.ts';
+import { findPublicEventOfStoredEvent, toShipmentEvent } from '@tracking/shipments-domain';
+import { eventually, choosePropertyTestRounds } from '@tracking/testing';
+import { ACME_LIVE, createException, createShipmentToken } from '../../test/shipment-events.ts';
 import { createSeededRandom } from '../../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
@@ -45,7 +45,7 @@ class Faults {
 }
 
 const SHIPMENTS = 6;
-const shipment_id = `shp_${createToken(2)}`;
+const shipment_id = `shp_${createShipmentToken(2)}`;
 const FILTERS: readonly FollowFilter[] = [
   {},
   { type: ['exception.opened'] },
@@ -79,7 +79,7 @@ describe('readers of the event log', () => {
     for (let n = 0; n < SHIPMENTS; n += 1)
       events.push(...(await world.engine.eventStore.read(world.writer.streamName(n))));
     const isWanted = (event: StoredEvent) => {
-      const announced: EventType | undefined = findAnnouncement(toShipmentEvent(event))?.type;
+      const announced: EventType | undefined = findPublicEventOfStoredEvent(toShipmentEvent(event))?.type;
       const isOfShipment = shipment_id === undefined || event.stream.endsWith(shipment_id.slice('shp_'.length));
       return announced !== undefined && (type?.includes(announced) ?? true) && isOfShipment;
     };
@@ -89,7 +89,7 @@ describe('readers of the event log', () => {
       .map(({ id }) => `evt_${id}`);
   }
 
-  it.each(Array.from({ length: choosePropertyRounds(10, 2) }, (_, round) => round + 1))(
+  it.each(Array.from({ length: choosePropertyTestRounds(10, 2) }, (_, round) => round + 1))(
     'receive each event once during concurrent writes and parking (seed %i)',
     async (seed) => {
       const chance = createSeededRandom(seed);

@@ -3,7 +3,7 @@ import { openTestEngine } from '@tracking/embedded/testing';
 import { type Collection, Unavailable } from '@tracking/ports';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { type TempFolder, createTempFolder } from '@tracking/testing';
-import { ACME_LIVE, createEvent, createToken } from '../../test/shipment-events.ts';
+import { ACME_LIVE, createEvent, createShipmentToken } from '../../test/shipment-events.ts';
 import type { ActiveRows } from '../active-rows.ts';
 import { createRowsCollectionSpec } from '../read-model.ts';
 import { type EventListQuery, EventQueries } from './event-queries.ts';
@@ -26,13 +26,13 @@ describe('event queries with an event that was handled long after it was stored'
     await store('day 20', 20, '0020');
   });
   afterAll(async () => {
-    await engine.close();
+    await engine.closeEngine();
     await folder.remove();
   });
 
   const names = new Map<string, string>();
   async function store(name: string, n: number, position: string, place?: string): Promise<void> {
-    const stream = `shipment-${createToken(n)}`;
+    const stream = `shipment-${createShipmentToken(n)}`;
     const stored = {
       ...createEvent({ type: 'shipment.changed.v1', data: { changes: {} } }, null, day(n)),
       stream,

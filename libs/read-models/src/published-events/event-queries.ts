@@ -1,4 +1,4 @@
-import { type EventType, type Scope, type Timestamp, isInScope } from '@tracking/contracts';
+import { type EventType, type WorkspaceScope, type Timestamp, isResourceInScope } from '@tracking/contracts';
 import { type Collection, type Filter, type Position, Unavailable } from '@tracking/ports';
 import { toStreamName } from '@tracking/shipments-domain';
 import { type HandledPosition, toLastHandledPosition, toLogPosition } from '@tracking/subscriptions';
@@ -58,7 +58,7 @@ export class EventQueries {
    * @throws Busy
    */
   listEvents(
-    scope: Scope,
+    scope: WorkspaceScope,
     { filter, limit, after, newestFirst = false }: EventListQuery,
   ): Promise<QueryPage<PublishedEventRow>> {
     return this.readFromOneGeneration(async (rows) => {
@@ -67,7 +67,7 @@ export class EventQueries {
       if (reached === undefined) return { items: [], next: undefined };
       const since = chooseLaterTimestamp(filter.since, this.active.getRetentionStart());
       const bounded = { ...filter, since, reached };
-      const range = await this.findPositionRange(rows, scope, bounded, newestFirst ? undefined : after);
+      const range = await this.readLogPositionRange(rows, scope, bounded, newestFirst ? undefined : after);
       if (range === undefined) return { items: [], next: undefined };
       // Events older than the previous page are also below the ceiling.
       const position = newestFirst && after !== undefined ? { ...range, lt: String(after[0]) } : range;
@@ -82,18 +82,18 @@ export class EventQueries {
   }
 
   /** @throws Unavailable */
-  async getEvent(scope: Scope, id: string): Promise<PublishedEventRow | undefined> {
+  async getEvent(scope: WorkspaceScope, id: string): Promise<PublishedEventRow | undefined> {
     return this.findEvent(await this.active.openActiveRows(), scope, id);
   }
 
   /** Returns those events of the given ids that belong to the scope. @throws Unavailable */
-  async getEvents(scope: Scope, ids: readonly string[]): Promise<readonly PublishedEventRow[]> {
+  async getEvents(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly PublishedEventRow[]> {
     const found = await (await this.active.openActiveRows()).getMany(ids, toShardValues(scope));
-    return found.filter((row) => isInScope(row, scope) && this.isRetained(row));
+    return found.filter((row) => isResourceInScope(row, scope) && this.isRetained(row));
   }
 
   /** Returns the scope's last event at or before the position. @throws Unavailable, Busy */
-  async findNewestEvent(scope: Scope, upTo: HandledPosition): Promise<PublishedEventRow | undefined> {
+  async findNewestEvent(scope: WorkspaceScope, upTo: HandledPosition): Promise<PublishedEventRow | undefined> {
     const rows = await this.active.openActiveRows();
     const filter = { ...createScopeFilter(scope), position: { lte: upTo } };
     const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });
@@ -105,7 +105,7 @@ export class EventQueries {
    * @throws Unavailable, also if the rows have not reached `upTo`; Busy
    */
   readRange(
-    scope: Scope,
+    scope: WorkspaceScope,
     filter: Pick<EventListQuery['filter'], 'type' | 'shipment_id'>,
     { after, upTo, limit }: LogRange,
   ): Promise<readonly PublishedEventRow[]> {
@@ -150,9 +150,9 @@ export class EventQueries {
     }
   }
 
-  private async findEvent(rows: Collection<PublishedEventRow>, scope: Scope, id: string) {
+  private async findEvent(rows: Collection<PublishedEventRow>, scope: WorkspaceScope, id: string) {
     const row = await rows.get(id, toShardValues(scope));
-    return row && isInScope(row, scope) && this.isRetained(row) ? row : undefined;
+    return row && isResourceInScope(row, scope) && this.isRetained(row) ? row : undefined;
   }
 
   private isRetained({ created_at }: PublishedEventRow): boolean {
@@ -160,15 +160,15 @@ export class EventQueries {
   }
 
   /** Returns the range of positions that a page must read; undefined if the range is empty. */
-  private async findPositionRange(
+  private async readLogPositionRange(
     rows: Collection<PublishedEventRow>,
-    scope: Scope,
+    scope: WorkspaceScope,
     filter: EventListQuery['filter'] & { readonly reached: HandledPosition },
     after: SortValues | undefined,
   ): Promise<PositionRange | undefined> {
     const [named, { floor, ceiling }] = await Promise.all([
       filter.after === undefined ? '' : this.findEvent(rows, scope, filter.after).then((row) => row?.position),
-      findPositionBounds(rows, scope, {
+      readLogPositionBounds(rows, scope, {
         // Every page except the first starts after this bound.
         since: after === undefined ? filter.since : undefined,
         until: filter.until,
@@ -189,7 +189,7 @@ function notReachedError(): Unavailable {
 /** Reads one page in the order of positions, or in reverse order. */
 async function readPage(
   rows: Collection<PublishedEventRow>,
-  scope: Scope,
+  scope: WorkspaceScope,
   {
     position,
     limit,
@@ -205,7 +205,7 @@ async function readPage(
   const pages = await Promise.all(createIndexFilters(scope, filter).map(find));
   return pages
     .flat()
-    .filter((row) => isInScope(row, scope))
+    .filter((row) => isResourceInScope(row, scope))
     .sort((a, b) => (newestFirst ? comparePositions(b, a) : comparePositions(a, b)))
     .slice(0, limit);
 }
@@ -214,7 +214,7 @@ async function readPage(
  * Splits the filter into parts. Each part is one index range in list order, so that a page costs only the rows that it
  * contains.
  */
-function createIndexFilters(scope: Scope, { type, shipment_id }: EventListQuery['filter']): readonly Filter[] {
+function createIndexFilters(scope: WorkspaceScope, { type, shipment_id }: EventListQuery['filter']): readonly Filter[] {
   const types = type && [...new Set(type)];
   if (shipment_id !== undefined) {
     return [{ stream: toStreamName(shipment_id), ...(types && { type: { in: types } }) }];
@@ -233,9 +233,9 @@ interface TimeBounds {
  * would scan all earlier events, and the last page all later events. The time of an `imported` row says nothing about
  * the rows before it.
  */
-async function findPositionBounds(
+async function readLogPositionBounds(
   rows: Collection<PublishedEventRow>,
-  scope: Scope,
+  scope: WorkspaceScope,
   { since, until }: TimeBounds,
 ): Promise<{ readonly floor: Position; readonly ceiling: Position | undefined }> {
   const [before, beyond, imported] = await Promise.all([
@@ -252,7 +252,7 @@ async function findPositionBounds(
  */
 async function findLastPositionBefore(
   rows: Collection<PublishedEventRow>,
-  scope: Scope,
+  scope: WorkspaceScope,
   since: Timestamp,
 ): Promise<Position> {
   const created_at = { lt: addMs(since, -MAX_STORE_DELAY_MS) };
@@ -266,7 +266,7 @@ async function findLastPositionBefore(
  */
 async function findFirstPositionAfter(
   rows: Collection<PublishedEventRow>,
-  scope: Scope,
+  scope: WorkspaceScope,
   until: Timestamp,
 ): Promise<Position | undefined> {
   const beyond = addMs(until, MAX_STORE_DELAY_MS);
@@ -282,7 +282,7 @@ async function findFirstPositionAfter(
  * Returns the position of the last imported event. Every event after it was stored within {@link MAX_STORE_DELAY_MS} of
  * its creation.
  */
-async function findLastImportedPosition(rows: Collection<PublishedEventRow>, scope: Scope): Promise<Position> {
+async function findLastImportedPosition(rows: Collection<PublishedEventRow>, scope: WorkspaceScope): Promise<Position> {
   const filter = { ...createScopeFilter(scope), imported: true };
   const [last] = await rows.find({ filter, sort: { fields: ['position'], descending: true }, limit: 1 });
   return last?.position ?? '';

@@ -1,6 +1,6 @@
 import type { EventReference } from '@tracking/shipments-domain';
-import { eventually, expectStaysTrue } from '@tracking/testing';
-import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createToken } from '../../test/shipment-events.ts';
+import { eventually, expectAssertionStaysTrue } from '@tracking/testing';
+import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createShipmentToken } from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp, rebuildAndWait } from '../../test/world.ts';
 import type { ReadModels, ReadModelsOptions } from '../read-models.ts';
 import { PublishedEvents } from './published-events.ts';
@@ -41,7 +41,11 @@ describe('the retention of published events', () => {
     offsetMs = 29 * DAY_MS;
     expect(await ids()).toEqual(all);
     offsetMs = 31 * DAY_MS;
-    for (const filter of [{}, { shipment_id: `shp_${createToken(1)}` }, { since: '2020-01-01T00:00:00.000Z' }]) {
+    for (const filter of [
+      {},
+      { shipment_id: `shp_${createShipmentToken(1)}` },
+      { since: '2020-01-01T00:00:00.000Z' },
+    ]) {
       expect(await ids(filter)).toEqual([]);
     }
     const { published_events: events } = models.queries;
@@ -81,7 +85,7 @@ describe('the retention of published events', () => {
     }
     await waitUntilCaughtUp(models);
     offsetMs = 29 * DAY_MS;
-    await expectStaysTrue(async () => expect(await stored()).toBe(453), 50);
+    await expectAssertionStaysTrue(async () => expect(await stored()).toBe(453), 50);
     offsetMs = 31 * DAY_MS;
     await eventually(async () => expect(await stored()).toBe(0));
     offsetMs = 0;
@@ -111,6 +115,9 @@ describe('the retention of published events', () => {
     await start({ project: false, sweepEveryMs: 1 });
     offsetMs = 31 * DAY_MS;
     expect(await ids()).toEqual([]);
-    await expectStaysTrue(async () => expect((await projecting.digestRows('published_events')).rows).toBe(1), 50);
+    await expectAssertionStaysTrue(
+      async () => expect((await projecting.digestRows('published_events')).rows).toBe(1),
+      50,
+    );
   });
 });

@@ -1,4 +1,4 @@
-import type { EventType, Scope } from '@tracking/contracts';
+import type { EventType, WorkspaceScope } from '@tracking/contracts';
 import type { HandledPosition } from '@tracking/subscriptions';
 
 interface FollowedEventsOptions {
@@ -46,13 +46,13 @@ export class FollowedEvents {
       const recent = events.listEventsAfter(this.place);
       if (recent === undefined) {
         const missed = await readMissed(this.place, events.start);
-        const some = this.takeBatch(missed.events);
+        const some = this.takeEventBatch(missed.events);
         if (some.length === missed.events.length) this.place = missed.upTo;
         if (some.length > 0) return some;
         continue;
       }
       const wanted = recent.filter(matches);
-      const some = this.takeBatch(wanted);
+      const some = this.takeEventBatch(wanted);
       const last = recent.at(-1);
       if (some.length === wanted.length && last !== undefined) this.place = last.position;
       if (some.length > 0) return some;
@@ -84,7 +84,7 @@ export class FollowedEvents {
     this.wake?.();
   }
 
-  private takeBatch(events: readonly FollowedEvent[]): readonly FollowedEvent[] {
+  private takeEventBatch(events: readonly FollowedEvent[]): readonly FollowedEvent[] {
     let bytes = 0;
     const past = events.findIndex((event) => (bytes += event.bytes.length) >= BATCH_BYTES);
     const some = past < 0 ? events : events.slice(0, past + 1);
@@ -159,7 +159,7 @@ export class RecentEvents {
     return this.scopes.size;
   }
 
-  findScopeEvents(scope: Scope): ScopeEvents | undefined {
+  findScopeEvents(scope: WorkspaceScope): ScopeEvents | undefined {
     return this.scopes.get(createScopeKey(scope));
   }
 
@@ -167,7 +167,7 @@ export class RecentEvents {
    * Starts to keep events of the scope.
    * @param start position after which events are kept
    */
-  openScope(scope: Scope, start: HandledPosition): ScopeEvents {
+  openScope(scope: WorkspaceScope, start: HandledPosition): ScopeEvents {
     const key = createScopeKey(scope);
     const known = this.scopes.get(key) ?? new ScopeEvents(key, start);
     this.scopes.set(key, known);
@@ -199,6 +199,6 @@ export class RecentEvents {
   }
 }
 
-function createScopeKey({ workspace_id, environment }: Scope): string {
+function createScopeKey({ workspace_id, environment }: WorkspaceScope): string {
   return `${workspace_id}/${environment}`;
 }

@@ -5,12 +5,12 @@ import {
   createMilestone,
   createEvent,
   createShipmentRecord,
-  createToken,
+  createShipmentToken,
 } from '../../test/shipment-events.ts';
 import type { ProjectedEvent } from '../read-model.ts';
 import { publishedEventsModel } from './published-event-rows.ts';
 
-const stream = `shipment-${createToken(1)}`;
+const stream = `shipment-${createShipmentToken(1)}`;
 const last = { containers: [] };
 const exception = { id: 'exc_1' };
 const estimate = createMilestone(1, 'a', { classifier: 'estimated' });

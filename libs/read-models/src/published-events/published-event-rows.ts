@@ -1,4 +1,4 @@
-import { ENVIRONMENTS, type EventType, type Scope, type Timestamp } from '@tracking/contracts';
+import { ENVIRONMENTS, type EventType, type WorkspaceScope, type Timestamp } from '@tracking/contracts';
 import {
   type Collection,
   type Counter,
@@ -8,13 +8,13 @@ import {
   createRetryCounter,
 } from '@tracking/ports';
 import { LeaderElectedJob, pauseFor } from '@tracking/resilience';
-import { findAnnouncement, type EventReference, toPublicEventId } from '@tracking/shipments-domain';
+import { findPublicEventOfStoredEvent, type EventReference, toPublicEventId } from '@tracking/shipments-domain';
 import type { HandledPosition } from '@tracking/subscriptions';
 import type { ActiveRows } from '../active-rows.ts';
 import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope, createScopeFilter } from '../read-model.ts';
 
 /** Row of one public event, with the fields for finding and building the event. Rows never change. */
-export interface PublishedEventRow extends ReadModelRow, EventReference, Scope {
+export interface PublishedEventRow extends ReadModelRow, EventReference, WorkspaceScope {
   readonly type: EventType;
   readonly created_at: Timestamp;
   /**
@@ -43,7 +43,7 @@ export const publishedEventsModel: ReadModel<PublishedEventRow, 'published_event
   retainedFrom: ({ created_at }) => created_at,
 
   apply({ id, stream, position, place, event, scope }) {
-    const announcement = findAnnouncement(event);
+    const announcement = findPublicEventOfStoredEvent(event);
     if (announcement === undefined) return [];
     if (!scope) throw new Error('the stream does not begin with a shipment event');
     return [
@@ -92,7 +92,7 @@ export class EventSweeper {
       countRetry: createRetryCounter(metrics),
       description: 'deleting old events',
       intervalMs: sweepEveryMs,
-      round: (ending) => this.deleteExpiredRows(ending),
+      runRound: (ending) => this.deleteExpiredRows(ending),
     });
   }
 
@@ -108,7 +108,7 @@ export class EventSweeper {
 
   private async sweepScope(
     rows: Collection<PublishedEventRow>,
-    scope: Scope,
+    scope: WorkspaceScope,
     before: Timestamp,
     ending: AbortSignal,
   ): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { EventType, PublishedEvent, Scope, ShipmentRecord } from '@tracking/contracts';
+import type { EventType, PublishedEvent, WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
 import {
   type EventReference,
   type RecreatedEvents,
@@ -14,7 +14,7 @@ import {
   createMilestone,
   createEvent,
   createShipmentRecord,
-  createToken,
+  createShipmentToken,
 } from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, expectEqualToRebuild } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
@@ -57,7 +57,7 @@ describe('published events', () => {
   }
 
   const ids = new Map<string, string>();
-  const scopes = new Map<string, Scope>();
+  const scopes = new Map<string, WorkspaceScope>();
 
   /** Appends one event, recorded at that hour. Its name is its id in the tests. */
   async function append(name: string, n: number, revision: number, hour: number, type: string, data: object) {
@@ -68,7 +68,7 @@ describe('published events', () => {
     return world.engine.eventStore.append(stream, revision === 0 ? 'no_stream' : revision - 1, [stored]);
   }
 
-  function create(name: string, n: number, hour: number, scope: Scope = ACME_LIVE) {
+  function create(name: string, n: number, hour: number, scope: WorkspaceScope = ACME_LIVE) {
     scopes.set(world.writer.streamName(n), scope);
     const sent = { etd: null, eta: null, legs: [] };
     return append(name, n, 0, hour, 'shipment.created.v1', { ...scope, shipment: createShipmentRecord(n), sent });
@@ -95,11 +95,15 @@ describe('published events', () => {
   }
   const ALL = ['a1', 'a2', 'b1', 'a3', 'late', 'a4', 'c1'];
 
-  function list(filter: EventListQuery['filter'] = {}, limit = 100, scope: Scope = ACME_LIVE): Promise<string[][]> {
+  function list(
+    filter: EventListQuery['filter'] = {},
+    limit = 100,
+    scope: WorkspaceScope = ACME_LIVE,
+  ): Promise<string[][]> {
     return read({ filter, limit }, scope);
   }
 
-  async function read(query: Omit<EventListQuery, 'after'>, scope: Scope): Promise<string[][]> {
+  async function read(query: Omit<EventListQuery, 'after'>, scope: WorkspaceScope): Promise<string[][]> {
     const pages: string[][] = [];
     for (let after: SortValues | undefined; ;) {
       const { items, next } = await events.listEvents(scope, { ...query, after });
@@ -127,7 +131,7 @@ describe('published events', () => {
       created_at: at(0),
       api_version: '2026-11-01',
       ...ACME_LIVE,
-      data: { shipment_id: `shp_${createToken(1)}`, shipment_version: 1, shipment: { house_bill: null } },
+      data: { shipment_id: `shp_${createShipmentToken(1)}`, shipment_version: 1, shipment: { house_bill: null } },
     });
     expect(await events.getEvent(ACME_LIVE, idOf('a4'))).toMatchObject({
       type: 'shipment.updated',
@@ -138,7 +142,7 @@ describe('published events', () => {
   it('return nothing of another scope', async () => {
     expect(await list({}, 9, ACME_TEST)).toEqual([['test']]);
     expect(await list({}, 9, OTHER_WORKSPACE)).toEqual([['other']]);
-    expect(await list({ shipment_id: `shp_${createToken(4)}` })).toEqual([[]]);
+    expect(await list({ shipment_id: `shp_${createShipmentToken(4)}` })).toEqual([[]]);
     expect(await list({ after: idOf('test') })).toEqual([[]]);
     for (const id of [idOf('other'), idOf('test'), idOf('quiet'), 'evt_unknown']) {
       expect(await events.getEvent(ACME_LIVE, id)).toBeUndefined();
@@ -150,15 +154,19 @@ describe('published events', () => {
     ['two types', { type: ['milestone.recorded', 'shipment.updated'] }, ['a2', 'a3', 'late', 'a4']],
     ['no type', { type: [] }, []],
     ['a type that nothing has', { type: ['exception.opened'] }, []],
-    ['a shipment', { shipment_id: `shp_${createToken(2)}` }, ['b1', 'late']],
-    ['a shipment and a type', { shipment_id: `shp_${createToken(1)}`, type: ['milestone.recorded'] }, ['a2', 'a3']],
+    ['a shipment', { shipment_id: `shp_${createShipmentToken(2)}` }, ['b1', 'late']],
+    [
+      'a shipment and a type',
+      { shipment_id: `shp_${createShipmentToken(1)}`, type: ['milestone.recorded'] },
+      ['a2', 'a3'],
+    ],
     ['an earliest time', { since: at(1) }, ALL.slice(1)],
     ['a latest time', { until: at(40) }, ['a1', 'a2', 'b1', 'late']],
     ['both times', { since: at(41), until: at(42) }, ['a3', 'a4']],
     ['a time of one that was stored late', { since: at(10), until: at(20) }, ['late']],
     ['a time when there was nothing', { since: at(50), until: at(60) }, []],
     ['times beyond all measure', { since: '0001-01-01T00:00:00.000Z', until: '9999-12-31T23:59:59.999Z' }, ALL],
-    ['a shipment and a time', { shipment_id: `shp_${createToken(1)}`, since: at(41) }, ['a3', 'a4']],
+    ['a shipment and a time', { shipment_id: `shp_${createShipmentToken(1)}`, since: at(41) }, ['a3', 'a4']],
   ])('can be filtered by %s, page by page', async (_, filter, expected) => {
     expect((await list(filter)).flat()).toEqual(expected);
     expect((await list(filter, 1)).flat()).toEqual(expected);

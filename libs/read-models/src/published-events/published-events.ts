@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from '@tracking/contracts';
-import type { EventEnvelope, PublishedEvent, Scope, Timestamp } from '@tracking/contracts';
+import type { EventEnvelope, PublishedEvent, WorkspaceScope, Timestamp } from '@tracking/contracts';
 import { type Position, Unavailable } from '@tracking/ports';
 import type { EventReference, RecreatedEvents, MakeEvents } from '@tracking/shipments-domain';
 import { type HandledPosition, toLogPosition } from '@tracking/subscriptions';
@@ -14,7 +14,7 @@ const MAX_RESPONSE_BYTES = 8 * 1_048_576;
 /** Milliseconds that a page of the log waits for the read model to reach its position. */
 const REACHED_TIMEOUT_MS = 2_000;
 
-interface LogPage {
+interface EventListState {
   readonly types: readonly string[];
   readonly since: Timestamp | null;
   readonly until: Timestamp | null;
@@ -39,7 +39,7 @@ export class PublishedEvents {
    * items.
    * @throws Unavailable, Busy
    */
-  async listEvents(scope: Scope, query: EventListQuery): Promise<QueryPage<EventEnvelope>> {
+  async listEvents(scope: WorkspaceScope, query: EventListQuery): Promise<QueryPage<EventEnvelope>> {
     const { items, next } = await this.readModels.queries.published_events.listEvents(scope, query);
     const { events, covered } = await this.makeLeadingEvents(items);
     const last = items[covered - 1];
@@ -47,7 +47,7 @@ export class PublishedEvents {
   }
 
   /** @throws Unavailable */
-  async getEvent(scope: Scope, id: string): Promise<EventEnvelope | undefined> {
+  async getEvent(scope: WorkspaceScope, id: string): Promise<EventEnvelope | undefined> {
     const found = await this.readModels.queries.published_events.getEvent(scope, id);
     return found && (await this.makeLeadingEvents([found])).events[0];
   }
@@ -56,7 +56,7 @@ export class PublishedEvents {
   get log() {
     const { published_events: rows } = this.readModels.queries;
     return {
-      page: async (scope: Scope, { types, since, until, upTo, after, limit }: LogPage) => {
+      page: async (scope: WorkspaceScope, { types, since, until, upTo, after, limit }: EventListState) => {
         const type = EVENT_TYPES.filter((each) => types.includes(each));
         if (type.length === 0 || upTo === '') return { events: [], next: null };
         if (!(await this.waitUntilReached(upTo, REACHED_TIMEOUT_MS)))
@@ -70,7 +70,7 @@ export class PublishedEvents {
         return { events: items, next: next === undefined ? null : String(next[0]) };
       },
       makeEvents: (references: readonly EventReference[]) => this.makeAllEvents(references),
-      find: (scope: Scope, ids: readonly string[]) => rows.getEvents(scope, ids),
+      find: (scope: WorkspaceScope, ids: readonly string[]) => rows.getEvents(scope, ids),
     };
   }
 
@@ -85,8 +85,8 @@ export class PublishedEvents {
       // Read models can have different late positions for the same event.
       areReadModelsAt: (place: HandledPosition, timeoutMs: number) =>
         this.readModels.waitForAllReadModels(toLogPosition(place), timeoutMs),
-      positionOfEvent: async (scope: Scope, id: string) => (await rows.getEvent(scope, id))?.position,
-      newestEvent: (scope: Scope, upTo: HandledPosition) => rows.findNewestEvent(scope, upTo),
+      positionOfEvent: async (scope: WorkspaceScope, id: string) => (await rows.getEvent(scope, id))?.position,
+      newestEvent: (scope: WorkspaceScope, upTo: HandledPosition) => rows.findNewestEvent(scope, upTo),
       readRange: rows.readRange.bind(rows),
       readRangeOfAllScopes: rows.readRangeOfAllScopes.bind(rows),
       envelopes: (rows: readonly PublishedEventRow[]) => this.makeLeadingEvents(rows),

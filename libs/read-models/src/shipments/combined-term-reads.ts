@@ -1,4 +1,4 @@
-import type { Scope } from '@tracking/contracts';
+import type { WorkspaceScope } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { createTermsFilter } from './possible-duplicates.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
@@ -20,7 +20,7 @@ interface TermRead {
 /** Reads of the rows of one workspace and environment. */
 interface ReadGroup {
   readonly rows: ShipmentRows;
-  readonly scope: Scope;
+  readonly scope: WorkspaceScope;
   waiting: TermRead[];
   running: number;
   cancelSending: (() => void) | undefined;
@@ -37,7 +37,7 @@ export class CombinedTermReads {
   constructor(private readonly limit: number) {}
 
   /** Returns rows that have at least one of the terms, in no particular order. @throws Unavailable */
-  readRows(rows: ShipmentRows, scope: Scope, terms: readonly string[]): Promise<readonly ShipmentRow[]> {
+  readRows(rows: ShipmentRows, scope: WorkspaceScope, terms: readonly string[]): Promise<readonly ShipmentRow[]> {
     const key = `${scope.workspace_id}/${scope.environment}`;
     const group = this.groups.get(key) ?? { rows, scope, waiting: [], running: 0, cancelSending: undefined };
     // The group still reads the rows of another generation.

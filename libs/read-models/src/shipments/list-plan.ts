@@ -64,7 +64,7 @@ const WALK_COST_PER_WORD = 5;
 
 /** Rows of a scope, and the limits of the work for one page. */
 export interface ListedRows {
-  readonly rows: Pick<Collection<ShipmentRow>, 'findWithin' | 'count' | 'scan'>;
+  readonly rows: Pick<Collection<ShipmentRow>, 'findWithinByteLimit' | 'count' | 'scan'>;
   readonly scope: Filter;
   readonly bounds: ListBounds;
 }

@@ -1,5 +1,5 @@
-import { isInScope } from '@tracking/contracts';
-import type { Scope, ShipmentRecord } from '@tracking/contracts';
+import { isResourceInScope } from '@tracking/contracts';
+import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Scalar } from '@tracking/ports';
 import { type QueryPage, toShardValues } from '../read-model.ts';
 import {
@@ -12,7 +12,7 @@ import type { ShipmentRow } from './shipment-rows.ts';
 
 interface IdListSource {
   readonly rows: Pick<Collection<ShipmentRow>, 'getMany'>;
-  readonly scope: Scope;
+  readonly scope: WorkspaceScope;
   /** Maximum size of the page, in bytes of JSON. */
   readonly bytes: number;
 }
@@ -42,7 +42,7 @@ export async function readPageByIds(
     const found = await rows.getMany(wanted.slice(from, from + ROWS_PER_READ), toShardValues(scope));
     const end = beyond && placeOf(beyond);
     const fitting = found
-      .filter((row) => isInScope(row, scope) && matchesConditions(row.record, conditions))
+      .filter((row) => isResourceInScope(row, scope) && matchesConditions(row.record, conditions))
       .filter(({ record }) => after === undefined || compareSortValues(placeOf(record), after, descending) > 0)
       .filter(({ record }) => end === undefined || compareSortValues(placeOf(record), end, descending) < 0)
       .map(({ record }) => ({ record, bytes: Buffer.byteLength(JSON.stringify(record)) }));

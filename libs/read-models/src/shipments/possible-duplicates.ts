@@ -1,5 +1,5 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
-import type { Scope, ShipmentRecord } from '@tracking/contracts';
+import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
 import type { Collection, Filter } from '@tracking/ports';
 import { createScopeFilter } from '../read-model.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
@@ -30,7 +30,7 @@ const MAX_QUERIED_REFERENCES = 20;
 const ACTIVE_STATUSES = SHIPMENT_STATUSES.filter((status) => !INACTIVE_STATUSES.includes(status));
 
 /** Returns a filter for rows that have at least one of the terms. */
-export function createTermsFilter(scope: Scope, terms: readonly string[]): Filter {
+export function createTermsFilter(scope: WorkspaceScope, terms: readonly string[]): Filter {
   const [only] = terms;
   return { ...createScopeFilter(scope), terms: terms.length === 1 && only !== undefined ? only : { in: terms } };
 }
@@ -46,7 +46,7 @@ interface DuplicateSource {
 /** Finds a few other active shipments with the same house bill or a common container. */
 export async function findPossibleDuplicates(
   { rows, version, readFirstRows }: DuplicateSource,
-  scope: Scope,
+  scope: WorkspaceScope,
   freight: Freight,
 ): Promise<readonly PossibleDuplicate[]> {
   const { id, house_bill, container_numbers } = freight;
@@ -75,7 +75,12 @@ export async function findPossibleDuplicates(
   }));
 }
 
-async function findNewestActive(rows: Pick<Collection<ShipmentRow>, 'scan'>, scope: Scope, one: string, visit: number) {
+async function findNewestActive(
+  rows: Pick<Collection<ShipmentRow>, 'scan'>,
+  scope: WorkspaceScope,
+  one: string,
+  visit: number,
+) {
   const { documents } = await rows.scan({
     index: 'by_term',
     filter: { ...createScopeFilter(scope), terms: one, status: { in: ACTIVE_STATUSES } },

@@ -1,4 +1,4 @@
-import { choosePropertyRounds } from '@tracking/testing';
+import { choosePropertyTestRounds } from '@tracking/testing';
 import { VisitCountingRows } from '../../test/counted-rows.ts';
 import { ACME_LIVE } from '../../test/shipment-events.ts';
 import {
@@ -31,7 +31,7 @@ const PAIRS = SHIPMENT_LIST_FILTERS.flatMap((one, at) =>
   SHIPMENT_LIST_FILTERS.slice(at).map((other): ShipmentListFilter => ({ ...one, ...other })),
 );
 /** CI runs each pair in every order; local runs use two orders alternately. */
-const EVERY = SHIPMENT_LIST_ORDERS.length / choosePropertyRounds(SHIPMENT_LIST_ORDERS.length);
+const EVERY = SHIPMENT_LIST_ORDERS.length / choosePropertyTestRounds(SHIPMENT_LIST_ORDERS.length);
 
 describe.each(BOUNDS)('lists with %s', (_title, bounds) => {
   const rows = new VisitCountingRows(ROWS, shipmentsModel.indexes);

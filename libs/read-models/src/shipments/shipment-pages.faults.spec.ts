@@ -7,7 +7,7 @@ import {
   createRandomRecord,
   createSeededRandom,
 } from '../../test/listed-shipments.ts';
-import { ACME_LIVE, createToken } from '../../test/shipment-events.ts';
+import { ACME_LIVE, createShipmentToken } from '../../test/shipment-events.ts';
 import {
   ReadModelsTestBed,
   waitUntilCaughtUp,
@@ -177,6 +177,6 @@ describe('pages of lists during concurrent writes', () => {
     await Promise.all([writing, reading]);
     expect(lists).toBeGreaterThanOrEqual(12);
     await expectEqualToRebuild(models);
-    expect(await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createToken(1_000)}`)).toBeDefined();
+    expect(await models.queries.shipments.getShipment(ACME_LIVE, `shp_${createShipmentToken(1_000)}`)).toBeDefined();
   });
 });

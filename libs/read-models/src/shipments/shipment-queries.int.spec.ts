@@ -1,6 +1,6 @@
 import { SHIPMENT_STATUSES } from '@tracking/contracts';
-import type { Scope, ShipmentStatus } from '@tracking/contracts';
-import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createToken } from '../../test/shipment-events.ts';
+import type { WorkspaceScope, ShipmentStatus } from '@tracking/contracts';
+import { ACME_LIVE, ACME_TEST, OTHER_WORKSPACE, createShipmentToken } from '../../test/shipment-events.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../../test/world.ts';
 import type { SortValues } from '../read-model.ts';
 import type { ReadModels } from '../read-models.ts';
@@ -19,7 +19,7 @@ describe('queries of shipments', () => {
 
   /** Each test has its own workspace. */
   let workspaces = 0;
-  let scope: Scope;
+  let scope: WorkspaceScope;
   let numbers = 0;
   beforeEach(() => {
     workspaces += 1;
@@ -27,11 +27,11 @@ describe('queries of shipments', () => {
   });
   async function create(
     fields: Parameters<ReadModelsTestBed['writer']['createShipment']>[1] = {},
-    of: Scope = scope,
+    of: WorkspaceScope = scope,
   ): Promise<string> {
     numbers += 1;
     await world.writer.createShipment(numbers, fields, of);
-    return `shp_${createToken(numbers)}`;
+    return `shp_${createShipmentToken(numbers)}`;
   }
 
   async function pages(filter: ShipmentListQuery['filter'], limit: number): Promise<string[][]> {

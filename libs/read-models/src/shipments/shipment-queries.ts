@@ -1,5 +1,5 @@
-import { isInScope } from '@tracking/contracts';
-import type { Scope, ShipmentRecord } from '@tracking/contracts';
+import { isResourceInScope } from '@tracking/contracts';
+import type { WorkspaceScope, ShipmentRecord } from '@tracking/contracts';
 import { type Position, Unavailable } from '@tracking/ports';
 import type { ActiveRows } from '../active-rows.ts';
 import { createScopeFilter, type QueryPage, toShardValues } from '../read-model.ts';
@@ -57,9 +57,12 @@ export class ShipmentQueries {
    * @returns the record and the position of the last event that it reflects
    * @throws Unavailable
    */
-  async getShipment(scope: Scope, id: string): Promise<{ record: ShipmentRecord; position: Position } | undefined> {
+  async getShipment(
+    scope: WorkspaceScope,
+    id: string,
+  ): Promise<{ record: ShipmentRecord; position: Position } | undefined> {
     const row = await (await this.active.openActiveRows()).get(id, toShardValues(scope));
-    if (!row || !isInScope(row, scope)) return undefined;
+    if (!row || !isResourceInScope(row, scope)) return undefined;
     return { record: row.record, position: row.position };
   }
 
@@ -69,14 +72,17 @@ export class ShipmentQueries {
    * concurrent writes, each unchanged shipment appears on exactly one page.
    * @throws Unavailable, Busy
    */
-  async listShipments(scope: Scope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
+  async listShipments(scope: WorkspaceScope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
     const { phrase, ...filter } = query.filter;
-    const page = await this.listMatching(scope, { ...query, filter });
+    const page = await this.listMatchingShipments(scope, { ...query, filter });
     if (phrase === undefined || page.items.length > 0 || page.next !== undefined) return page;
-    return this.listMatching(scope, { ...query, filter: { ...filter, words: [phrase] } });
+    return this.listMatchingShipments(scope, { ...query, filter: { ...filter, words: [phrase] } });
   }
 
-  private async listMatching(scope: Scope, query: ShipmentListQuery): Promise<QueryPage<ShipmentRecord>> {
+  private async listMatchingShipments(
+    scope: WorkspaceScope,
+    query: ShipmentListQuery,
+  ): Promise<QueryPage<ShipmentRecord>> {
     const { rows, version } = await this.active.openVersionedRows();
     const { order = NEWEST_FIRST } = query;
     this.requireKnownFilters(query.filter, version);
@@ -97,7 +103,7 @@ export class ShipmentQueries {
    * writes warn of some of these: docs/reference/shipments.md#warnings.
    * @throws Unavailable, Busy
    */
-  async findPossibleDuplicates(scope: Scope, record: Freight): Promise<readonly PossibleDuplicate[]> {
+  async findPossibleDuplicates(scope: WorkspaceScope, record: Freight): Promise<readonly PossibleDuplicate[]> {
     const { rows, version } = await this.active.openVersionedRows();
     const readFirstRows = (terms: readonly string[]) => this.termReads.readRows(rows, scope, terms);
     return findPossibleDuplicates({ rows, version, readFirstRows }, scope, record);
@@ -111,14 +117,14 @@ export class ShipmentQueries {
    * @throws Unavailable, Busy
    */
   async findIdsByReference(
-    scope: Scope,
+    scope: WorkspaceScope,
     { field, values }: ShipmentReferences,
     atMost: number,
   ): Promise<ReadonlyMap<string, readonly string[]>> {
     const found = await this.findByReference(scope, { field, values }, Math.max(atMost, MAX_SPELLINGS));
     return new Map(
       [...found].map(([value, rows]) => {
-        const exact = rows.filter(({ record }) => listReferences(record, field).includes(value));
+        const exact = rows.filter(({ record }) => listShipmentReferences(record, field).includes(value));
         return [value, (exact.length > 0 ? exact : rows).slice(0, atMost).map(({ id }) => id)];
       }),
     );
@@ -131,7 +137,7 @@ export class ShipmentQueries {
    * @throws Unavailable, Busy
    */
   async findByContainer(
-    scope: Scope,
+    scope: WorkspaceScope,
     numbers: readonly string[],
   ): Promise<ReadonlyMap<string, readonly ShipmentOfContainer[]>> {
     const references = { field: 'container_number', values: numbers } as const;
@@ -147,7 +153,7 @@ export class ShipmentQueries {
 
   /** Returns at most the newest `atMost` rows for each reference value, in no particular order. */
   private async findByReference(
-    scope: Scope,
+    scope: WorkspaceScope,
     { field, values }: ShipmentReferences,
     atMost: number,
   ): Promise<ReadonlyMap<string, readonly ShipmentRow[]>> {
@@ -167,7 +173,10 @@ export class ShipmentQueries {
       );
     for (const some of splitIntoBatches([...new Set(values)], REFERENCES_PER_READ)) {
       const limit = some.length * Math.min(atMost, MAX_ROWS_PER_VALUE);
-      const { documents, isCut } = await rows.findWithin({ filter: filterFor(some), limit }, this.bounds.bytes);
+      const { documents, isCut } = await rows.findWithinByteLimit(
+        { filter: filterFor(some), limit },
+        this.bounds.bytes,
+      );
       if (!isCut && documents.length < limit) {
         add(some, documents);
         continue;
@@ -203,7 +212,7 @@ function groupByReference(
 ): ReadonlyMap<string, readonly ShipmentRow[]> {
   const groups = new Map<string, ShipmentRow[]>();
   for (const row of rows) {
-    for (const reference of new Set(listReferences(row.record, field).map(foldReference))) {
+    for (const reference of new Set(listShipmentReferences(row.record, field).map(foldReference))) {
       const group = groups.get(reference);
       if (group === undefined) groups.set(reference, [row]);
       else group.push(row);
@@ -212,7 +221,7 @@ function groupByReference(
   return groups;
 }
 
-function listReferences(record: ShipmentRecord, field: ShipmentReferences['field']): readonly string[] {
+function listShipmentReferences(record: ShipmentRecord, field: ShipmentReferences['field']): readonly string[] {
   const references = field === 'container_number' ? record.container_numbers : [record[field]];
   return references.filter((reference) => reference !== null);
 }

@@ -1,9 +1,9 @@
-import { ACME_LIVE, createEvent, createShipmentRecord, createToken } from '../../test/shipment-events.ts';
+import { ACME_LIVE, createEvent, createShipmentRecord, createShipmentToken } from '../../test/shipment-events.ts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { shipmentsModel } from './shipment-rows.ts';
 import type { ShipmentRow } from './shipment-rows.ts';
 
-const stream = `shipment-${createToken(1)}`;
+const stream = `shipment-${createShipmentToken(1)}`;
 const sent = { etd: null, eta: null, legs: [] };
 
 function event(revision: number, type: string, data: object) {
@@ -24,7 +24,7 @@ describe('rows of shipments', () => {
     expect(shipmentsModel.reads?.(created)).toEqual([]);
     expect(apply(created)).toEqual([
       expect.objectContaining({
-        id: `shp_${createToken(1)}`,
+        id: `shp_${createShipmentToken(1)}`,
         ...ACME_LIVE,
         revision: 0,
         position: '0',
@@ -38,7 +38,7 @@ describe('rows of shipments', () => {
 
   it('a shipment that ends is no longer active', () => {
     const [before] = apply(created);
-    expect(shipmentsModel.reads?.(delivered)).toEqual([`shp_${createToken(1)}`]);
+    expect(shipmentsModel.reads?.(delivered)).toEqual([`shp_${createShipmentToken(1)}`]);
     const [after] = apply(delivered, before);
     expect(after).toMatchObject({ revision: 1, position: '1', status: 'delivered', ...ACME_LIVE });
     expect(after?.terms).toEqual(expect.arrayContaining(['status:delivered', 'word:hb house_bill:hb']));

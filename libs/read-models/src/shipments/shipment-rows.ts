@@ -1,11 +1,11 @@
-import type { Scope, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
+import type { WorkspaceScope, ShipmentRecord, ShipmentStatus } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import { evolveRecord, parseStreamName, computeRecordWeight } from '@tracking/shipments-domain';
 import { type ReadModel, type ReadModelRow, SCOPE_FIELDS, pickScope } from '../read-model.ts';
 import { listSearchTerms } from './shipment-terms.ts';
 
 /** Row of one shipment, with separate fields for filters and sorting. */
-export interface ShipmentRow extends ReadModelRow, Scope {
+export interface ShipmentRow extends ReadModelRow, WorkspaceScope {
   readonly record: ShipmentRecord;
   /** Position of the last event that the row reflects. */
   readonly position: Position;

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import type { JsonObject, ShipmentRecord } from '@tracking/contracts';
 import { toShipmentEvent } from '@tracking/shipments-domain';
 import { createRandomRecord, createSeededRandom } from '../../test/listed-shipments.ts';
-import { ACME_LIVE, createEvent, createShipmentRecord, createToken } from '../../test/shipment-events.ts';
+import { ACME_LIVE, createEvent, createShipmentRecord, createShipmentToken } from '../../test/shipment-events.ts';
 import { type ShipmentRow, shipmentsModel } from './shipment-rows.ts';
 import { MAX_INDEXED_WORDS, listSearchTerms } from './shipment-terms.ts';
 
@@ -21,7 +21,7 @@ function rowsAfter(bodies: readonly StoredBody[], throughStore: boolean): readon
     const stored = {
       ...createEvent(body),
       ...body,
-      stream: `shipment-${createToken(1)}`,
+      stream: `shipment-${createShipmentToken(1)}`,
       position: String(body.revision),
     };
     const last = rows.at(-1);

@@ -1,5 +1,11 @@
 import { toStreamName } from '@tracking/shipments-domain';
-import { createMilestone, createMilestones, SAMPLE_SCOPE, createPatchCommand, createUpsert } from '../test/builders.ts';
+import {
+  createMilestone,
+  createMilestones,
+  SAMPLE_SCOPE,
+  createPatchCommand,
+  createUpsertCommand,
+} from '../test/builders.ts';
 import { InterceptedStore, TestEngine, createShipmentsReplica } from '../test/engine.ts';
 
 describe('many concurrent commands', () => {
@@ -15,7 +21,7 @@ describe('many concurrent commands', () => {
     const shipments = createShipmentsReplica(engine.store);
     const answers = await Promise.all(
       Array.from({ length: 1_000 }, (_, n) =>
-        shipments.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: `HB-${n}` })),
+        shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: `HB-${n}` })),
       ),
     );
     expect(new Set(answers.map(({ answer }) => answer.shipment.id)).size).toBe(1);
@@ -37,7 +43,7 @@ describe('many concurrent commands', () => {
     const replicas = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
     const answers = await Promise.all(
       Array.from({ length: 100 }, () =>
-        replicas.map((each) => each.upsertShipment(createUpsert({ external_id: 'PO-1' }))),
+        replicas.map((each) => each.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }))),
       ).flat(),
     );
     const outcomes = answers.map(({ answer }) => answer.outcome).sort();
@@ -51,12 +57,12 @@ describe('many concurrent commands', () => {
       createShipmentsReplica(engine.store),
       createShipmentsReplica(engine.store),
     ];
-    let { shipment } = (await replicas[0]!.upsertShipment(createUpsert({ external_id: 'PO-1' }))).answer;
+    let { shipment } = (await replicas[0]!.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }))).answer;
     for (let round = 0; round < 5; round++) {
       const expected = { expected_versions: [shipment.version] };
       const writes = Array.from({ length: 60 }, (_, n) =>
         replicas[n % 3]!.upsertShipment(
-          createUpsert({ external_id: 'PO-1', house_bill: `HB-${round}-${n}` }, expected),
+          createUpsertCommand({ external_id: 'PO-1', house_bill: `HB-${round}-${n}` }, expected),
         ),
       );
       const outcomes = await Promise.allSettled(writes);
@@ -75,7 +81,7 @@ describe('many concurrent commands', () => {
 
   it('1,000 different milestones of one shipment are all recorded', async () => {
     const shipments = createShipmentsReplica(engine.store);
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const answers = await Promise.all(
       createMilestones(answer.shipment.id, 1_000).map((command) => shipments.recordMilestone(command)),
     );
@@ -90,7 +96,7 @@ describe('many concurrent commands', () => {
 
   it('of two replicas on one shipment lose nothing, and neither reads a state that never existed', async () => {
     const replicas = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
-    const { answer } = await replicas[0]!.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await replicas[0]!.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     const work = replicas.map(async (each, n) => {
       for (let round = 0; round < 10; round++) {
@@ -101,7 +107,7 @@ describe('many concurrent commands', () => {
               milestone: { ...command.milestone, location: `replica ${n} round ${round} checkpoint ${m}` },
             }),
           ),
-          each.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: `HB-${n}-${round}` })),
+          each.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: `HB-${n}-${round}` })),
         ]);
       }
     });
@@ -116,7 +122,7 @@ describe('many concurrent commands', () => {
 
   it('that are refused do not affect those in the same batch', async () => {
     const shipments = createShipmentsReplica(engine.store);
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     const results = await Promise.allSettled(
       createMilestones(id, 50).map((command, n) =>
@@ -140,7 +146,7 @@ describe('many concurrent commands', () => {
     };
     const shipments = createShipmentsReplica(store);
     const commands = Array.from({ length: 30 }, (_, n) =>
-      createUpsert({
+      createUpsertCommand({
         external_id: 'PO-1',
         references: Array.from({ length: 50 }, () => ({ type: 'po', value: 'ß'.repeat(900) + String(n) })),
       }),
@@ -157,7 +163,7 @@ describe('many concurrent commands', () => {
 
   it('too large for an append do not affect others', async () => {
     const shipments = createShipmentsReplica(engine.store);
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     // Counted in characters, the append would not be too large.
     const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, '港'.repeat(7_000)]));
     const changes = [{ vessel: 'Honam' }, { metadata }, { vessel: 'Ever Ace' }].map((fields) =>
@@ -171,7 +177,7 @@ describe('many concurrent commands', () => {
   it('for different shipments do not block each other', async () => {
     const shipments = createShipmentsReplica(engine.store);
     const created = await Promise.all(
-      Array.from({ length: 100 }, (_, n) => shipments.upsertShipment(createUpsert({ external_id: `PO-${n}` }))),
+      Array.from({ length: 100 }, (_, n) => shipments.upsertShipment(createUpsertCommand({ external_id: `PO-${n}` }))),
     );
     const answers = await Promise.all(
       created.map(({ answer }) => shipments.recordMilestone(createMilestone(answer.shipment.id))),

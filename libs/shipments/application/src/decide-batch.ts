@@ -1,4 +1,4 @@
-import { DomainError, isInScope, type RuleSettings, type Warning } from '@tracking/contracts';
+import { DomainError, isResourceInScope, type RuleSettings, type Warning } from '@tracking/contracts';
 import { computeEventBytes, type EventStore, type NewEvent, type Position, type StoredEvent } from '@tracking/ports';
 import {
   type AnswerOf,
@@ -9,7 +9,7 @@ import {
   fold,
   getCommandHandler,
   createShipmentNotFoundError,
-  findCommandRevision,
+  getRevisionOfCommand,
   type ShipmentCommand,
   type ShipmentState,
   toShipmentEvent,
@@ -109,8 +109,8 @@ class DecidedBatch {
   /** Decides one more command. Returns false if its events do not fit into the append. */
   tryAddCommand(command: ShipmentCommand, context: DecideContext): boolean {
     try {
-      if (this.state !== undefined && !isInScope(this.state, command)) throw createShipmentNotFoundError();
-      if (this.state === undefined || findCommandRevision(this.state, command.id) === undefined) {
+      if (this.state !== undefined && !isResourceInScope(this.state, command)) throw createShipmentNotFoundError();
+      if (this.state === undefined || getRevisionOfCommand(this.state, command.id) === undefined) {
         return this.decideCommand(command, context);
       }
       this.outcomes.push({ kind: 'repeated' });

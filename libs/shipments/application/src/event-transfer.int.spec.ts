@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DomainError, type EventPage, type ExportedEvent } from '@tracking/contracts';
 import { type EventStore, MAX_APPEND_BYTES, computeEventBytes } from '@tracking/ports';
 import { MAX_COMMAND_BYTES } from './decide-batch.ts';
-import { createMilestones, createPatchCommand, SAMPLE_SCOPE, createUpsert } from '../test/builders.ts';
+import { createMilestones, createPatchCommand, SAMPLE_SCOPE, createUpsertCommand } from '../test/builders.ts';
 import { TestEngine, createShipmentsReplica } from '../test/engine.ts';
 import { createEventTransfer, createEventTimeFinder } from './operations.ts';
 
@@ -19,7 +19,7 @@ async function written(eventStore: EventStore, shipments: number, milestonesEach
   const service = createShipmentsReplica(eventStore);
   const ids: string[] = [];
   for (let n = 0; n < shipments; n += 1) {
-    const { answer } = await service.upsertShipment(createUpsert({ external_id: `T-${n}` }));
+    const { answer } = await service.upsertShipment(createUpsertCommand({ external_id: `T-${n}` }));
     ids.push(answer.shipment.id);
     await Promise.all(createMilestones(answer.shipment.id, milestonesEach).map((one) => service.recordMilestone(one)));
   }
@@ -60,10 +60,10 @@ it('finds when the first event after a position was recorded', () =>
     const findTimeAfter = createEventTimeFinder(createEventTransfer(store));
     expect(await findTimeAfter(null)).toBeUndefined();
     const service = createShipmentsReplica(store);
-    await service.upsertShipment(createUpsert({ external_id: 'T-1' }, { at: '2026-03-01T12:00:00.000Z' }));
+    await service.upsertShipment(createUpsertCommand({ external_id: 'T-1' }, { at: '2026-03-01T12:00:00.000Z' }));
     const position = (await store.head())!;
-    await service.upsertShipment(createUpsert({ external_id: 'T-2' }, { at: '2026-03-01T13:00:00.000Z' }));
-    await service.upsertShipment(createUpsert({ external_id: 'T-3' }, { at: '2026-03-01T14:00:00.000Z' }));
+    await service.upsertShipment(createUpsertCommand({ external_id: 'T-2' }, { at: '2026-03-01T13:00:00.000Z' }));
+    await service.upsertShipment(createUpsertCommand({ external_id: 'T-3' }, { at: '2026-03-01T14:00:00.000Z' }));
     expect(await findTimeAfter(null)).toBe('2026-03-01T12:00:00.000Z');
     expect(await findTimeAfter(position)).toBe('2026-03-01T13:00:00.000Z');
     expect(await findTimeAfter((await store.head())!)).toBeUndefined();
@@ -112,7 +112,7 @@ describe('events from one store to another', () => {
   it('are stored if a shipment needs several appends, in any alphabet', async () => {
     await withStore(async (from) => {
       const service = createShipmentsReplica(from);
-      const { answer } = await service.upsertShipment(createUpsert({ external_id: 'T-1' }));
+      const { answer } = await service.upsertShipment(createUpsertCommand({ external_id: 'T-1' }));
       const metadata = (text: string) => Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, text]));
       for (const character of ['ø', '港', '船', '海', '貨'])
         await service.patchShipment(

@@ -4,7 +4,7 @@ export {
   RULES_VERSION,
   UpgradeRecheck,
   type UnsettledShipments,
-  type Recheck,
+  type SettingsRecheck,
   type RecheckStore,
 } from './clock/rechecks.ts';
 export { RuleClock, type RuleClockDependencies, type DueShipment, type DueShipmentList } from './clock/rule-clock.ts';

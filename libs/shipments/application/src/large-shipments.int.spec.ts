@@ -6,7 +6,7 @@ import {
   createException,
   createPatchCommand,
   SAMPLE_SCOPE,
-  createUpsert,
+  createUpsertCommand,
 } from '../test/builders.ts';
 import { TestEngine, createShipmentsReplica } from '../test/engine.ts';
 import { createEventMaker } from './publisher/event-maker.ts';
@@ -20,7 +20,7 @@ describe('a shipment with the maximum number of open exceptions and the longest 
     try {
       const service = createShipmentsReplica(engine.store, { commandsPerShipment: SHIPMENT_LIMITS.exceptions });
       const container_numbers = Array.from({ length: 40 }, (_, n) => `MSCU${1_000_000 + n}`);
-      const { answer } = await service.upsertShipment(createUpsert({ external_id: 'T-1', container_numbers }));
+      const { answer } = await service.upsertShipment(createUpsertCommand({ external_id: 'T-1', container_numbers }));
       const { id, open_exceptions_count } = answer.shipment;
       // One exception of each type for each container.
       const texts = { title: LONG, detail: LONG, assignee: LONG };
@@ -84,7 +84,7 @@ describe('a shipment with the longest texts that is updated repeatedly', () => {
       const references = (n: number) =>
         Array.from({ length: 50 }, () => ({ type: LONG, value: `${n}${LONG.slice(3)}` }));
       const first = createShipmentsReplica(store);
-      const { answer } = await first.upsertShipment(createUpsert({ external_id: 'T-1' }));
+      const { answer } = await first.upsertShipment(createUpsertCommand({ external_id: 'T-1' }));
       const { id } = answer.shipment;
       // Large events, and enough small ones for more than one slice.
       const changes = (n: number) => (n < 16 ? { references: references(n) } : { house_bill: `HB-${n}` });

@@ -1,4 +1,4 @@
-import { createUpsert, SAMPLE_SCOPE } from '../test/builders.ts';
+import { createUpsertCommand, SAMPLE_SCOPE } from '../test/builders.ts';
 import { findRequestedShipmentId } from './operations.ts';
 
 describe('findRequestedShipmentId', () => {
@@ -17,11 +17,13 @@ describe('findRequestedShipmentId', () => {
 
   it('returns the same shipment for all upserts of one external_id', () => {
     const [one, other] = [
-      createUpsert({ external_id: 'PO-1' }),
-      createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }),
+      createUpsertCommand({ external_id: 'PO-1' }),
+      createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }),
     ];
     expect(findRequestedShipmentId(one)).toMatch(/^shp_/);
     expect(findRequestedShipmentId(other)).toBe(findRequestedShipmentId(one));
-    expect(findRequestedShipmentId(createUpsert({ external_id: 'PO-2' }))).not.toBe(findRequestedShipmentId(one));
+    expect(findRequestedShipmentId(createUpsertCommand({ external_id: 'PO-2' }))).not.toBe(
+      findRequestedShipmentId(one),
+    );
   });
 });

@@ -13,7 +13,7 @@ import {
   createResolution,
   createRetraction,
   SAMPLE_SCOPE,
-  createUpsert,
+  createUpsertCommand,
 } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, createShipmentsReplica } from '../test/engine.ts';
 import type { ShipmentsService } from './shipments.ts';
@@ -40,14 +40,14 @@ describe('a repeated command', () => {
       },
     ],
   ])('changes nothing and gets the same answer: %s', async (_, again) => {
-    const create = createUpsert({ external_id: 'PO-1', container_numbers: ['MSCU6639870', 'MSCU6639871'] });
+    const create = createUpsertCommand({ external_id: 'PO-1', container_numbers: ['MSCU6639870', 'MSCU6639871'] });
     const created = await shipments.upsertShipment(create);
     const { id } = created.answer.shipment;
     const record = createMilestone(id, { external_id: 'M-1', location: 'Hamburg' });
     const recorded = await shipments.recordMilestone(record);
     const corrects = createMilestone(id, { external_id: 'M-1', location: 'Bremerhaven', code: 'vessel_departed' });
     const corrected = await shipments.recordMilestone(corrects);
-    const update = createUpsert({ external_id: 'PO-1', house_bill: 'HB-1', container_numbers: [] });
+    const update = createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1', container_numbers: [] });
     const updated = await shipments.upsertShipment(update);
     await shipments.recordMilestone(createMilestone(id, { location: 'Hamburg' }));
     const known = createMilestone(id, { location: 'Hamburg', external_id: 'M-2' });
@@ -74,7 +74,7 @@ describe('a repeated command', () => {
     await shipments.acknowledgeException(createAcknowledgement(id, exceptionId, 'Sam'));
     const ended = await shipments.resolveException(ending);
     await shipments.openException(createException(id, { type: 'seal_broken', container_number: 'MSCU6639870' }));
-    await shipments.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
+    await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-2' }));
     const written = [created, recorded, corrected, updated, renamed, byHand, retracted];
     const first = [...written, cancelled, reopened, changed, sealed, opened, taken, ended];
     expect(first.map(({ answer }) => answer.outcome)).toEqual([
@@ -115,7 +115,7 @@ describe('a repeated command', () => {
   });
 
   it('is one command if it arrives twice concurrently', async () => {
-    const create = createUpsert({ house_bill: 'HB-1' });
+    const create = createUpsertCommand({ house_bill: 'HB-1' });
     const others = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
     const created = await Promise.all([shipments, shipments, ...others].map((each) => each.upsertShipment(create)));
     for (const each of created) expect(each).toEqual(created[0]);
@@ -135,7 +135,7 @@ describe('a repeated command', () => {
   });
 
   it('gets its answer if the process died between storing and answering', async () => {
-    const create = createUpsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] });
+    const create = createUpsertCommand({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] });
     const store = new InterceptedStore(engine.store);
     store.intercept = async (append) => {
       await append();
@@ -165,7 +165,7 @@ describe('a repeated command', () => {
   });
 
   it('that changed nothing gets the same answer again', async () => {
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const record = createMilestone(answer.shipment.id, {});
     const recorded = await shipments.recordMilestone(record);
     const duplicate = createMilestone(answer.shipment.id, {});
@@ -178,14 +178,14 @@ describe('a repeated command', () => {
   });
 
   it('gets the same answer regardless of its expected version and later changes', async () => {
-    const create = createUpsert({ external_id: 'PO-1' }, { expected_versions: 'none' });
+    const create = createUpsertCommand({ external_id: 'PO-1' }, { expected_versions: 'none' });
     const created = await shipments.upsertShipment(create);
     const { id, version } = created.answer.shipment;
     const record = createMilestone(id, {}, { expected_versions: [version] });
     const recorded = await shipments.recordMilestone(record);
     const stale = createMilestone(id, { code: 'vessel_departed' }, { expected_versions: [version] });
     const other = createShipmentsReplica(engine.store);
-    await other.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    await other.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }));
     for (const service of [shipments, other, createShipmentsReplica(engine.store)]) {
       expect(await service.upsertShipment(create)).toEqual(created);
       expect(await service.recordMilestone(record)).toEqual(recorded);
@@ -198,7 +198,7 @@ describe('a repeated command', () => {
   });
 
   it('keeps its first answer if rules have changed since', async () => {
-    const create = createUpsert({ external_id: 'PO-1', origin_port: 'CNSHA' });
+    const create = createUpsertCommand({ external_id: 'PO-1', origin_port: 'CNSHA' });
     const created = await shipments.upsertShipment(create);
     expect(created.answer.warnings).toEqual([]);
     // A command that new rules would refuse is still the accepted one.

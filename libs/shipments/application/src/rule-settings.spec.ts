@@ -1,7 +1,7 @@
 import { DEFAULT_RULE_SETTINGS, type RuleSettings } from '@tracking/contracts';
 import { type EventStore, Unavailable } from '@tracking/ports';
 import { noMetrics, silentLogger } from '@tracking/testing';
-import { createUpsert, SAMPLE_PLACES } from '../test/builders.ts';
+import { createUpsertCommand, SAMPLE_PLACES } from '../test/builders.ts';
 import { createCachedRuleSettingsReader } from './decide-batch.ts';
 import { Shipments } from './shipments.ts';
 
@@ -66,6 +66,6 @@ it('settings are read while the stream of an unknown shipment is being read', as
     ...{ eventStore, settings, places: SAMPLE_PLACES },
     ...{ logger: silentLogger, metrics: noMetrics },
   });
-  const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+  const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
   expect(answer.outcome).toBe('created');
 });

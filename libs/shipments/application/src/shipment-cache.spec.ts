@@ -1,7 +1,7 @@
 import { DEFAULT_RULE_SETTINGS } from '@tracking/contracts';
 import { decide, fold } from '@tracking/shipments-domain';
 import { RecordedMetrics } from '@tracking/testing';
-import { createMilestones, SAMPLE_PLACES, createUpsert } from '../test/builders.ts';
+import { createMilestones, SAMPLE_PLACES, createUpsertCommand } from '../test/builders.ts';
 import { createDecideContext } from './decide-batch.ts';
 import { createShipmentId } from './ids.ts';
 import {
@@ -14,7 +14,7 @@ import {
 
 /** A shipment with this many milestones with this note. */
 function shipment(count = 0, note = ''): LoadedShipment {
-  const create = createUpsert({ external_id: 'PO-1' });
+  const create = createUpsertCommand({ external_id: 'PO-1' });
   const shipment_id = createShipmentId(create, 'PO-1', create.id);
   const commands = [
     { ...create, shipment_id },

@@ -133,7 +133,7 @@ export class ShipmentWriter {
       return { ...decided, after: await this.appendEvents(batch, decided) };
     });
     if (after !== undefined) this.cache.putShipment(shipmentId, after);
-    await this.settleQueuedJobs(batch.stream, jobs, decision, after);
+    await this.answerQueuedCommands(batch.stream, jobs, decision, after);
     return decision.outcomes.length;
   }
 
@@ -215,7 +215,7 @@ export class ShipmentWriter {
     }
   }
 
-  private async settleQueuedJobs(
+  private async answerQueuedCommands(
     stream: string,
     jobs: readonly QueuedJob[],
     { outcomes }: BatchDecision,

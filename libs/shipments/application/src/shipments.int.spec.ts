@@ -1,6 +1,6 @@
 import { type JsonObject, DomainError } from '@tracking/contracts';
 import { Busy } from '@tracking/ports';
-import { RecordedMetrics, passOperationsThroughJson, simulateDelay } from '@tracking/testing';
+import { RecordedMetrics, passOperationsThroughJson, waitForSimulatedDelay } from '@tracking/testing';
 import { v5 } from 'uuid';
 import { type CancelShipment, toPublicEventId, toStreamName } from '@tracking/shipments-domain';
 import {
@@ -11,10 +11,10 @@ import {
   patchContainer,
   createReopening,
   SAMPLE_SCOPE,
-  createUpsert,
+  createUpsertCommand,
 } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, createShipmentsReplica } from '../test/engine.ts';
-import { SAMPLE_ADDRESSES } from '../test/publishing-stage.ts';
+import { SAMPLE_ADDRESSES } from '../test/publishing-test-harness.ts';
 import { type EventOperations, createEventOperations } from './operations.ts';
 import type { ShipmentsService } from './shipments.ts';
 
@@ -27,7 +27,7 @@ afterEach(() => engine.closeTestEngine());
 describe('stored events', () => {
   it('contain actor, time, command and request', async () => {
     const shipments = createShipmentsReplica(engine.store);
-    const command = createUpsert(
+    const command = createUpsertCommand(
       { external_id: 'PO-1', container_numbers: ['MSCU6639871'] },
       { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', request_id: 'req_42' },
     );
@@ -56,7 +56,7 @@ describe('stored events', () => {
   it('create a shipment for each command without an external_id', async () => {
     const shipments = createShipmentsReplica(engine.store);
     const answers = await Promise.all(
-      [1, 2, 3].map(() => shipments.upsertShipment(createUpsert({ house_bill: 'HB-1' }))),
+      [1, 2, 3].map(() => shipments.upsertShipment(createUpsertCommand({ house_bill: 'HB-1' }))),
     );
     expect(new Set(answers.map(({ answer }) => answer.shipment.id)).size).toBe(3);
   });
@@ -68,7 +68,7 @@ describe('scopes', () => {
     ['the other environment', { workspace_id: 'wsp_1', environment: 'test' }],
   ] as const)('%s neither reads nor changes a shipment', async (_, foreign) => {
     const shipments = createShipmentsReplica(engine.store);
-    const mine = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const mine = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }));
     const { id } = mine.answer.shipment;
     const command = createMilestone(id, {}, foreign);
     for (const each of [shipments, createShipmentsReplica(engine.store)]) {
@@ -86,7 +86,7 @@ describe('scopes', () => {
       await expect(each.patchContainer(seal)).rejects.toMatchObject({ code: 'not_found' });
       await expect(each.cancelShipment(createCancellation('shp_none'))).rejects.toMatchObject({ code: 'not_found' });
     }
-    const theirs = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }, foreign));
+    const theirs = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }, foreign));
     expect(theirs.answer).toMatchObject({ outcome: 'created', shipment: { house_bill: null } });
     expect(theirs.answer.shipment.id).not.toBe(id);
     expect((await shipments.getShipment({ ...SAMPLE_SCOPE, shipment_id: id }))?.record).toEqual(mine.answer.shipment);
@@ -94,7 +94,7 @@ describe('scopes', () => {
 
   it('refuse a foreign command also in a batch with others', async () => {
     const shipments = createShipmentsReplica(engine.store);
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const own = createMilestones(answer.shipment.id, 4);
     const foreign = createMilestones(answer.shipment.id, 4, { workspace_id: 'wsp_2' });
     const results = await Promise.allSettled(
@@ -122,7 +122,7 @@ describe('limits', () => {
     const store = new InterceptedStore(engine.store);
     const metrics = new RecordedMetrics();
     const shipments = createShipmentsReplica(store, { commandsPerShipment: 10, commands: 20 }, metrics);
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const gate = Promise.withResolvers<void>();
     store.intercept = async (append) => {
       await gate.promise;
@@ -130,7 +130,9 @@ describe('limits', () => {
     };
     const results = Promise.allSettled([
       ...createMilestones(answer.shipment.id, 12).map((command) => shipments.recordMilestone(command)),
-      ...Array.from({ length: 10 }, (_, n) => shipments.upsertShipment(createUpsert({ external_id: `other ${n}` }))),
+      ...Array.from({ length: 10 }, (_, n) =>
+        shipments.upsertShipment(createUpsertCommand({ external_id: `other ${n}` })),
+      ),
     ]);
     expect(metrics.getMetricValue('commands_pending')).toBe(20);
     gate.resolve();
@@ -147,9 +149,9 @@ describe('limits', () => {
   it('expire a command in the queue without executing it', async () => {
     const store = new InterceptedStore(engine.store);
     const shipments = createShipmentsReplica(store, { deadlineMs: 50 });
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     store.intercept = async (append) => {
-      await simulateDelay(100);
+      await waitForSimulatedDelay(100);
       return append();
     };
     const [first, second] = await Promise.allSettled(
@@ -170,7 +172,7 @@ describe('limits', () => {
     const shipments = createShipmentsReplica(engine.store, { cache }, metrics);
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
-      ids.push((await shipments.upsertShipment(createUpsert({ external_id: `PO-${n}` }))).answer.shipment.id);
+      ids.push((await shipments.upsertShipment(createUpsertCommand({ external_id: `PO-${n}` }))).answer.shipment.id);
     }
     for (let round = 0; round < 3; round++) {
       await Promise.all(
@@ -209,7 +211,7 @@ describe('the service of another process', () => {
     const elsewhere = await TestEngine.openTestEngine();
     const direct = createShipmentsReplica(elsewhere.store);
 
-    const create = createUpsert({ external_id: 'PO-1', container_numbers: ['MSCU6639870'] });
+    const create = createUpsertCommand({ external_id: 'PO-1', container_numbers: ['MSCU6639870'] });
     const created = await client.upsertShipment(create);
     expect(created).toEqual(await direct.upsertShipment(create));
     const { id } = created.answer.shipment;
@@ -239,7 +241,7 @@ describe('the service of another process', () => {
   });
 
   it('executes the called operation, regardless of a sent type', async () => {
-    const { answer } = await client.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await client.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const command = createCancellation(answer.shipment.id);
     for (const type of ['ReopenShipment', 'UpsertShipment', 'constructor', undefined]) {
       const cancelled = await client.cancelShipment({ ...command, type } as CancelShipment);
@@ -248,7 +250,7 @@ describe('the service of another process', () => {
   });
 
   it('passes nothing that JSON would change', async () => {
-    const created = await client.upsertShipment(createUpsert({ external_id: 'PO-1', legs: [] }));
+    const created = await client.upsertShipment(createUpsertCommand({ external_id: 'PO-1', legs: [] }));
     const { id } = created.answer.shipment;
     expect(await service.getShipment({ ...SAMPLE_SCOPE, shipment_id: id })).toStrictEqual({
       record: created.answer.shipment,
@@ -261,7 +263,7 @@ describe('the service of another process', () => {
 
   it('reads the log, and accepts events from it', async () => {
     expect(await events.head()).toBeUndefined();
-    await client.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    await client.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     expect(await events.head()).toBe(await engine.store.head());
     const here = createEventOperations(engine.store, SAMPLE_ADDRESSES);
     const page = await here.exportEvents({ after: null, limit: 10 });

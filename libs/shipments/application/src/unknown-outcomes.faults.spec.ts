@@ -1,7 +1,7 @@
 import { Busy, Unavailable, WritesRefused } from '@tracking/ports';
 import { type LogLine, eventually, createRecordingLogger } from '@tracking/testing';
 import { toStreamName } from '@tracking/shipments-domain';
-import { createMilestone, createMilestones, SAMPLE_SCOPE, createUpsert } from '../test/builders.ts';
+import { createMilestone, createMilestones, SAMPLE_SCOPE, createUpsertCommand } from '../test/builders.ts';
 import { InterceptedStore, TestEngine, createShipmentsReplica } from '../test/engine.ts';
 
 describe('an engine that does not respond', () => {
@@ -21,7 +21,7 @@ describe('an engine that does not respond', () => {
     ['had stored nothing', false],
   ])('but %s: the command is executed once', async (_, stores) => {
     const shipments = createShipmentsReplica(store);
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     let failures = 0;
     store.intercept = async (append) => {
       if (failures++ >= 2) return append();
@@ -44,7 +44,7 @@ describe('an engine that does not respond', () => {
 
   it('but refuses writes: the caller gets that immediately, without retries', async () => {
     const shipments = createShipmentsReplica(store);
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     let appends = 0;
     store.intercept = () => {
       appends += 1;
@@ -56,7 +56,9 @@ describe('an engine that does not respond', () => {
 
   it('at all times out; the command is executed once when the engine responds', async () => {
     const shipments = createShipmentsReplica(store, { silenceMs: 20 });
-    const { answer } = await createShipmentsReplica(engine.store).upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await createShipmentsReplica(engine.store).upsertShipment(
+      createUpsertCommand({ external_id: 'PO-1' }),
+    );
     const hanging = Promise.withResolvers<void>();
     store.intercept = async (append) => {
       await hanging.promise;
@@ -73,7 +75,7 @@ describe('an engine that does not respond', () => {
   it('is logged in a line for each command, with its request, trace and shipment', async () => {
     const lines: LogLine[] = [];
     const shipments = createShipmentsReplica(store, {}, undefined, createRecordingLogger(lines));
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const shipment_id = answer.shipment.id;
     let isFirst = true;
     store.intercept = (append) => {
@@ -91,7 +93,7 @@ describe('an engine that does not respond', () => {
 
   it('and stored the events just before another replica wrote: both are stored once', async () => {
     const shipments = createShipmentsReplica(store);
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     let isFirst = true;
     store.intercept = async (append) => {
@@ -104,26 +106,26 @@ describe('an engine that does not respond', () => {
     const recorded = await shipments.recordMilestone(createMilestone(id, { code: 'vessel_departed' }));
     expect(recorded.answer.outcome).toBe('recorded');
     expect((await types(id)).filter((type) => type === 'milestone.recorded.v1')).toHaveLength(2);
-    const later = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const later = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }));
     expect(later.answer.shipment.status).toBe('arrived');
     expect(later.answer.shipment.version).toBe((await types(id)).length);
   });
 
   it('and lets another replica write first: the command is decided on its result', async () => {
     const shipments = createShipmentsReplica(store);
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     let isFirst = true;
     store.intercept = async (append) => {
       if (!isFirst) return append();
       isFirst = false;
       await createShipmentsReplica(engine.store).upsertShipment(
-        createUpsert({ external_id: 'PO-1', house_bill: 'HB-other' }),
+        createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-other' }),
       );
       throw new Unavailable('event store', 'no answer');
     };
     const { answer: updated } = await shipments.upsertShipment(
-      createUpsert({ external_id: 'PO-1', booking_number: 'B-1' }),
+      createUpsertCommand({ external_id: 'PO-1', booking_number: 'B-1' }),
     );
     expect(updated.shipment).toMatchObject({ house_bill: 'HB-other', booking_number: 'B-1' });
     expect(await types(id)).toHaveLength(updated.shipment.version);
@@ -131,7 +133,7 @@ describe('an engine that does not respond', () => {
 
   it('until the deadline: the outcome is unknown, and repeating the command later returns it', async () => {
     const shipments = createShipmentsReplica(store, { deadlineMs: 60 });
-    const create = createUpsert({ external_id: 'PO-1' });
+    const create = createUpsertCommand({ external_id: 'PO-1' });
     store.intercept = async (append) => {
       await append();
       throw new Unavailable('event store', 'no answer');
@@ -154,7 +156,7 @@ describe('an engine that does not respond', () => {
       throw new Unavailable('event store', 'no answer');
     };
     const failure = await shipments
-      .upsertShipment(createUpsert({ external_id: 'PO-1' }))
+      .upsertShipment(createUpsertCommand({ external_id: 'PO-1' }))
       .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Unavailable);
     expect(failure).not.toBeInstanceOf(Busy);
@@ -163,7 +165,7 @@ describe('an engine that does not respond', () => {
   it('because it is busy: nothing was done, and the caller gets that immediately', async () => {
     const shipments = createShipmentsReplica(store);
     store.intercept = () => Promise.reject(new Busy('event store', 'full'));
-    const create = createUpsert({ external_id: 'PO-1' });
+    const create = createUpsertCommand({ external_id: 'PO-1' });
     await expect(shipments.upsertShipment(create)).rejects.toThrow(Busy);
     store.intercept = (append) => append();
     expect((await shipments.upsertShipment(create)).answer.outcome).toBe('created');
@@ -179,17 +181,17 @@ describe('a cached shipment while another replica writes to it', () => {
 
   it('does not make an upsert ineffective with a stale state', async () => {
     const [one, other] = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
-    await one.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
-    await other.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-2' }));
-    const { answer } = await one.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    await one.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    await other.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-2' }));
+    const { answer } = await one.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }));
     expect(answer.outcome).toBe('updated');
     expect(answer.shipment).toMatchObject({ house_bill: 'HB-1', version: 3 });
   });
 
   it('does not refuse a command with a stale state', async () => {
     const [one, other] = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
-    const { answer } = await one.upsertShipment(createUpsert({ external_id: 'PO-1' }));
-    await other.upsertShipment(createUpsert({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] }));
+    const { answer } = await one.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
+    await other.upsertShipment(createUpsertCommand({ external_id: 'PO-1', container_numbers: ['MSCU6639871'] }));
     const recorded = await one.recordMilestone(
       createMilestone(answer.shipment.id, { container_number: 'MSCU6639871' }),
     );
@@ -198,17 +200,17 @@ describe('a cached shipment while another replica writes to it', () => {
 
   it('answers a command without events with the position of the last event of any replica', async () => {
     const [one, other] = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
-    await one.upsertShipment(createUpsert({ external_id: 'PO-1' }));
-    const written = await other.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
-    const unchanged = await one.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    await one.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
+    const written = await other.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const unchanged = await one.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }));
     expect(unchanged.answer.outcome).toBe('unchanged');
     expect(unchanged.position).toBe(written.position);
   });
 
   it('shows at least everything acknowledged before by any replica', async () => {
     const [one, other] = [createShipmentsReplica(engine.store), createShipmentsReplica(engine.store)];
-    const { answer } = await one.upsertShipment(createUpsert({ external_id: 'PO-1' }));
-    const written = await other.upsertShipment(createUpsert({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    const { answer } = await one.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
+    const written = await other.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }));
     expect(await one.getShipment({ ...SAMPLE_SCOPE, shipment_id: answer.shipment.id })).toEqual({
       record: written.answer.shipment,
       position: written.position,

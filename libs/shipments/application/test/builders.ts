@@ -45,7 +45,7 @@ const SAMPLE_CONTEXT = () => ({
   strict: false,
 });
 
-export function createUpsert(fields: Upsert['fields'], changes: Partial<Upsert> = {}): Upsert {
+export function createUpsertCommand(fields: Upsert['fields'], changes: Partial<Upsert> = {}): Upsert {
   return { type: 'UpsertShipment', ...SAMPLE_CONTEXT(), fields, ...changes };
 }
 

@@ -24,12 +24,12 @@ export class TestEngine {
 
   /** Closes and reopens the engine, as a restart does. Only the folder is kept. */
   async reopenEngine(): Promise<void> {
-    await this.engine.close();
+    await this.engine.closeEngine();
     this.engine = await openEngineIn(this.folder);
   }
 
   async closeTestEngine(): Promise<void> {
-    await this.engine.close();
+    await this.engine.closeEngine();
     await this.folder.remove();
   }
 }

@@ -31,7 +31,7 @@ export class KillableProcess {
   wrapEngines({ eventStore, documentStore, broker }: ProcessEngines): ProcessEngines {
     return {
       eventStore: this.wrapMethods(eventStore, {
-        catchUp: (options) => this.passBatchesUntilKilled(eventStore.catchUp(options)),
+        catchUp: (options) => this.yieldBatchesUntilKilled(eventStore.catchUp(options)),
       }),
       documentStore: this.wrapMethods(documentStore, {
         collection: async (spec) => this.wrapMethods(await documentStore.collection(spec)),
@@ -64,7 +64,7 @@ export class KillableProcess {
     return this.dead ? createPromiseThatNeverSettles() : answer;
   }
 
-  private async *passBatchesUntilKilled<B>(batches: AsyncIterable<B>): AsyncGenerator<B> {
+  private async *yieldBatchesUntilKilled<B>(batches: AsyncIterable<B>): AsyncGenerator<B> {
     for await (const batch of batches) {
       if (this.dead) await createPromiseThatNeverSettles();
       yield batch;

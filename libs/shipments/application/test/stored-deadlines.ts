@@ -12,7 +12,7 @@ export class StoredDeadlines implements DueShipmentList {
 
   /** Freezes the work list, so that it becomes stale like a delayed projection. */
   async freezeWorkList(): Promise<void> {
-    this.frozen = await this.listAllDueShipments();
+    this.frozen = await this.readWholeDeadlineList();
   }
 
   unfreezeWorkList(): void {
@@ -21,14 +21,14 @@ export class StoredDeadlines implements DueShipmentList {
 
   async listDueShipments(until: string, limit: number, after?: DueShipment): Promise<readonly DueShipment[]> {
     const place = ({ due_at, id }: DueShipment) => `${due_at} ${id}`;
-    const rows = this.frozen ?? (await this.listAllDueShipments());
+    const rows = this.frozen ?? (await this.readWholeDeadlineList());
     return rows
       .filter((row) => row.due_at <= until && (after === undefined || place(row) > place(after)))
       .toSorted((one, other) => (place(one) < place(other) ? -1 : 1))
       .slice(0, limit);
   }
 
-  private async listAllDueShipments(): Promise<readonly DueShipment[]> {
+  private async readWholeDeadlineList(): Promise<readonly DueShipment[]> {
     const rows = await Promise.all(this.ids.map((id) => this.toRow(toStreamName(id))));
     return rows.flat();
   }

@@ -14,7 +14,7 @@ import {
   type EventMetadata,
   type ShipmentEvent,
   type ShipmentState,
-  findAnnouncement,
+  findPublicEventOfStoredEvent,
   applyEventToState,
   toPublicEvent,
   upcastEventBody,
@@ -250,7 +250,7 @@ describe('announcements', () => {
     scenario.postEstimate('vessel_arrived', createTimeInJanuary2026(21));
     scenario.postMilestone('delivered', createTimeInJanuary2026(20));
     const expected = scenario.events.flatMap((event) => {
-      const announcement = findAnnouncement(event);
+      const announcement = findPublicEventOfStoredEvent(event);
       return announcement === undefined ? [] : [[`evt_${event.revision}`, announcement.type]];
     });
     expect(announced(scenario.events).map(({ id, type }) => [id, type])).toEqual(expected);

@@ -47,7 +47,7 @@ export interface ShipmentSnapshot {
  * Returns the announcement of a stored event; undefined if the event is not announced. The publisher and the list of
  * published events both use this function, so that they publish the same events.
  */
-export function findAnnouncement({ type, data }: ShipmentEvent): Announcement | undefined {
+export function findPublicEventOfStoredEvent({ type, data }: ShipmentEvent): Announcement | undefined {
   return findStoredEventDescriptor(type).announce?.(data);
 }
 
@@ -74,7 +74,7 @@ export function toPublicEvent(
   after: ShipmentSnapshot,
   addresses: PublicAddresses,
 ): PublishedEvent | undefined {
-  const announcement = findAnnouncement(event);
+  const announcement = findPublicEventOfStoredEvent(event);
   if (announcement === undefined) return undefined;
   const { workspace_id, environment, record } = after;
   const changed = readExceptionChange(event);

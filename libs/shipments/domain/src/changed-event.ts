@@ -14,21 +14,21 @@ export function createChangedEvent(changes: Changes, derived: DerivedShipment): 
       ({
         original_eta_set_by: derived.setsOriginalEta ? 'client' : 'report',
       } as const)),
-    ...findOriginalEtaDay(changes, derived),
-    ...(changes.eta !== undefined && findEtaByDay(changes.eta, changes.eta_precision, derived)),
+    ...getOriginalEtaDay(changes, derived),
+    ...(changes.eta !== undefined && computeEtaSlipInDays(changes.eta, changes.eta_precision, derived)),
   };
   return { type: 'shipment.changed.v1', data };
 }
 
 /** Returns the day that a client set as the original ETA; nothing if it set none. */
-function findOriginalEtaDay({ original_eta }: Changes, { originalEta, setsOriginalEta }: DerivedShipment) {
+function getOriginalEtaDay({ original_eta }: Changes, { originalEta, setsOriginalEta }: DerivedShipment) {
   if (original_eta === undefined || !setsOriginalEta || originalEta === null || !isDateWithoutTime(originalEta))
     return {};
   return { original_eta_day: originalEta };
 }
 
 /** Returns the precision of a new ETA and its slip by local days; nothing if no day is involved. */
-function findEtaByDay(
+function computeEtaSlipInDays(
   { from, to }: NonNullable<Changes['eta']>,
   precision: Changes['eta_precision'],
   { record, analysis: { route } }: DerivedShipment,

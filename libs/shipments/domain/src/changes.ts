@@ -49,17 +49,17 @@ export function isSameJson(a: unknown, b: unknown): boolean {
 }
 
 /** Returns the changes to announce between two states of a shipment; undefined if no visible field differs. */
-export function findAnnouncedChanges(from: ShipmentRecord, to: ShipmentRecord): Changes | undefined {
+export function computeAnnouncedChanges(from: ShipmentRecord, to: ShipmentRecord): Changes | undefined {
   const changes: Record<string, Change<unknown>> = {};
   for (const field of ANNOUNCED_FIELDS) {
     if (!isSameJson(from[field], to[field])) changes[field] = { from: from[field], to: to[field] };
   }
-  const containers = findContainerChanges(from.containers, to.containers);
+  const containers = computeContainerChanges(from.containers, to.containers);
   if (containers !== undefined) changes['containers'] = containers;
   return Object.keys(changes).length === 0 ? undefined : (changes as Changes);
 }
 
-function findContainerChanges(
+function computeContainerChanges(
   from: readonly Container[],
   to: readonly Container[],
 ): Change<readonly ContainerChange[]> | undefined {

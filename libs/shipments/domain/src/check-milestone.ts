@@ -7,11 +7,11 @@ import {
   REASON_CODES,
   type TimeOrDay,
   type Timestamp,
-  findMilestoneCode,
+  parseMilestoneCode,
 } from '@tracking/contracts';
 import {
-  findEndOfDay,
-  findTimeZone,
+  computeEndOfDay,
+  getTimeZoneOfPort,
   isDateWithoutTime,
   isLocalTime,
   restoreStatedTime,
@@ -101,7 +101,7 @@ function checkTimeZone(
   if (given !== null && !isOfLocation) return { timezone: given, errors };
   const isNeeded = isOfLocation || isDateWithoutTime(input.occurred_at);
   const timezone =
-    findTimeZone(location, places) ?? (isNeeded ? findTimeZoneByPlaceName(location, places, ports) : null);
+    getTimeZoneOfPort(location, places) ?? (isNeeded ? findTimeZoneByPlaceName(location, places, ports) : null);
   return { timezone, errors: isOfLocation && timezone === null ? [...errors, UNKNOWN_TIMEZONE] : errors };
 }
 
@@ -138,7 +138,7 @@ function findTimeZoneByPlaceName(
 ): string | null {
   const named = location === null ? [] : (places.findByName(location) ?? []);
   const own = named.filter((code) => ports.includes(code));
-  const zones = new Set((own.length > 0 ? own : named).map((code) => findTimeZone(code, places)));
+  const zones = new Set((own.length > 0 ? own : named).map((code) => getTimeZoneOfPort(code, places)));
   const [zone = null] = zones;
   return zones.size === 1 ? zone : null;
 }
@@ -151,7 +151,7 @@ function convertTimesToUtc(
   const convert = (time: string) => (isLocalTime(time) ? toInstant(time, zone ?? 'UTC') : time);
   const isWholeDay = isDateWithoutTime(occurred_at);
   return {
-    occurred_at: isWholeDay ? findEndOfDay(occurred_at, zone) : convert(occurred_at),
+    occurred_at: isWholeDay ? computeEndOfDay(occurred_at, zone) : convert(occurred_at),
     occurred_at_precision: isWholeDay ? 'day' : 'time',
     reported_at: reported_at === null ? null : convert(reported_at),
   };
@@ -171,7 +171,7 @@ const MILESTONE_CHECKS: readonly MilestoneCheck[] = [
 ];
 
 function checkCode({ code }: MilestoneInput): FieldError | undefined {
-  if (findMilestoneCode(code) !== undefined) return undefined;
+  if (parseMilestoneCode(code) !== undefined) return undefined;
   return { param: 'code', code: 'unknown_code', message: 'Must be a milestone code, see GET /v1/milestone_codes.' };
 }
 

@@ -17,7 +17,7 @@ import {
   isUnknownPort,
   normaliseCode,
 } from './references.ts';
-import { findTimeZone, measureTimeBetween, type TimeAtPlace, toStatedTime } from './local-time.ts';
+import { getTimeZoneOfPort, measureTimeBetween, type TimeAtPlace, toStatedTime } from './local-time.ts';
 import { isBeforeEarliestDate, TIME_OUT_OF_RANGE_ERROR } from './check-milestone.ts';
 
 export const SHIPMENT_LIMITS = {
@@ -214,7 +214,7 @@ class ShipmentCheck {
   /** @param prefix prefix of the names of the fields */
   checkTimes(prefix: string, { etd, eta, origin_port, destination_port }: Nullable<Partial<LegFields>>): void {
     const atPort = (time: string | null | undefined, port: string | null | undefined): TimeAtPlace => {
-      const zone = port == null ? null : findTimeZone(normaliseCode(port), this.places);
+      const zone = port == null ? null : getTimeZoneOfPort(normaliseCode(port), this.places);
       return { ...toStatedTime(time ?? null, zone), zone };
     };
     const [departure, arrival] = [atPort(etd, origin_port), atPort(eta, destination_port)];

@@ -6,7 +6,7 @@ import {
   createMilestoneInput,
   scenarioPlaces,
 } from '../test/scenario.ts';
-import { type ContainerMatch, matchMilestone, selectMatchingShipments } from './container-match.ts';
+import { type ContainerMatch, computeContainerMatch, selectMatchingShipments } from './container-match.ts';
 
 type Candidate = ContainerMatch & { readonly id: string };
 
@@ -118,7 +118,7 @@ describe('selectMatchingShipments', () => {
   });
 });
 
-describe('matchMilestone', () => {
+describe('computeContainerMatch', () => {
   const create = () => {
     const scenario = new Scenario();
     scenario.upsertShipment({
@@ -131,7 +131,11 @@ describe('matchMilestone', () => {
   };
   const match = ({ state }: Scenario, fields: Parameters<typeof createMilestoneInput>[0]) => {
     if (state === undefined) throw new Error('the scenario has no shipment');
-    return matchMilestone(state, createMilestoneInput({ container_number: CONTAINER_A, ...fields }), scenarioPlaces);
+    return computeContainerMatch(
+      state,
+      createMilestoneInput({ container_number: CONTAINER_A, ...fields }),
+      scenarioPlaces,
+    );
   };
   const gatedIn = { code: 'gated_in', occurred_at: createTimeInJanuary2026(2) };
 

@@ -1,7 +1,7 @@
 import type { Places, ShipmentRecord, ShipmentStatus, Timestamp } from '@tracking/contracts';
 import { checkMilestone, type MilestoneInput } from './check-milestone.ts';
 import { listPorts } from './commands/record-milestone.ts';
-import { findStartOfStatedTime, findTimeZone, restoreStatedTime } from './local-time.ts';
+import { computeStartOfStatedTime, getTimeZoneOfPort, restoreStatedTime } from './local-time.ts';
 import { findTimelineEntry, type ShipmentState } from './state.ts';
 import { findDuplicateMilestone } from './timeline.ts';
 
@@ -26,24 +26,24 @@ const MAX_DAYS_AFTER_ETA = 60;
 const DAY_MS = 24 * 60 * 60_000;
 
 /** Returns the facts that decide whether the milestone belongs to the shipment. */
-export function matchMilestone(state: ShipmentState, input: MilestoneInput, places: Places): ContainerMatch {
+export function computeContainerMatch(state: ShipmentState, input: MilestoneInput, places: Places): ContainerMatch {
   const { record } = state;
   const { milestone } = checkMilestone(input, places, input.occurred_at, listPorts(record));
   return {
     status: record.status,
-    ended_at: FINISHED_STATUSES.includes(record.status) ? findEndTime(state) : null,
-    from: record.atd ?? findStartOfEtdDay(record, places) ?? record.created_at,
+    ended_at: FINISHED_STATUSES.includes(record.status) ? computeEndOfShipment(state) : null,
+    from: record.atd ?? computeStartOfEtdDay(record, places) ?? record.created_at,
     until: record.eta === null ? null : new Date(Date.parse(record.eta) + MAX_DAYS_AFTER_ETA * DAY_MS).toISOString(),
     isKnown: findDuplicateMilestone(state, milestone) !== undefined,
   };
 }
 
-function findStartOfEtdDay({ etd, etd_precision, origin_port }: ShipmentRecord, places: Places): Timestamp | null {
-  const zone = findTimeZone(origin_port, places);
-  return findStartOfStatedTime(restoreStatedTime(etd, etd_precision, zone), zone);
+function computeStartOfEtdDay({ etd, etd_precision, origin_port }: ShipmentRecord, places: Places): Timestamp | null {
+  const zone = getTimeZoneOfPort(origin_port, places);
+  return computeStartOfStatedTime(restoreStatedTime(etd, etd_precision, zone), zone);
 }
 
-function findEndTime(state: ShipmentState): Timestamp {
+function computeEndOfShipment(state: ShipmentState): Timestamp {
   const { status_milestone_id, updated_at } = state.record;
   return status_milestone_id === null
     ? updated_at

@@ -11,7 +11,7 @@ import {
 import type { Route } from './route.ts';
 import { getOccurredAt, type TimelineEntry } from './state.ts';
 import { findFirstIndex } from './timeline.ts';
-import { findStayingArrival, findDemotionTimes } from './turning-points.ts';
+import { findStayingArrival, computeDemotionTimes } from './turning-points.ts';
 import {
   TIME_BEFORE_ALL_TIMESTAMPS,
   STATUS_RANKS,
@@ -55,7 +55,7 @@ interface ContainerTimes {
  * @param summaries summaries of the container's milestones and of the milestones without a container
  */
 export function computeProgress(summaries: readonly MilestoneSummary[], route: Route): ContainerProgress {
-  const points = findDemotionTimes(summaries, route);
+  const points = computeDemotionTimes(summaries, route);
   const basis = { points, route };
   const sailed = findLatestTime(summaries, 'sailed');
   const reached: (TimelineEntry | undefined)[] = [];

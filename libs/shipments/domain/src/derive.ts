@@ -5,9 +5,9 @@ import {
   isSameJson,
   type RemovedContainers,
 } from './changes.ts';
-import { findOriginalEta } from './original-eta.ts';
+import { computeOriginalEta } from './original-eta.ts';
 import {
-  findStartOfStatedTime,
+  computeStartOfStatedTime,
   getTimePrecision,
   isDateWithoutTime,
   moveDayToPort,
@@ -86,14 +86,14 @@ export function deriveShipment(
   const { record, schedule, timeline, droppedEstimates, cancelled, originalEta, newOriginalEta } = basis;
   const containers = record.container_numbers;
   const route = buildRouteOfShipment(record, schedule.legs.value, places);
-  const journeyTimes = findJourneyTimes(schedule, route, record);
+  const journeyTimes = computeShipmentJourneyTimes(schedule, route, record);
   const analysis = analyseMilestoneTimeline({ timeline, droppedEstimates }, route, containers, journeyTimes);
   const subjects = deriveStatusSubjects(analysis, containers);
   const countsAsArrival = (entry: TimelineEntry) => isArrivalOfSubjects(entry, subjects, analysis);
   const times = decideTimes(analysis, { schedule, containers, countsAsArrival }, onEstimate);
   const firstEta =
     originalEta.value ??
-    findOriginalEta(timeline, {
+    computeOriginalEta(timeline, {
       droppedReports: analysis.droppedReports,
       schedule,
       route,
@@ -134,7 +134,7 @@ export function deriveShipment(
 }
 
 /** Returns the times that decide which trip of a container belongs to the shipment. */
-function findJourneyTimes(
+function computeShipmentJourneyTimes(
   { etd, legs }: ClientSchedule,
   { origin, findZone }: Route,
   { created_at }: ShipmentRecord,
@@ -144,7 +144,7 @@ function findJourneyTimes(
   if (given === null || !isDateWithoutTime(given)) return { etd: given, etdEnd: given, created_at };
   const zone = findZone(port);
   const stated = toStatedTime(given, zone);
-  return { etd: findStartOfStatedTime(stated, zone), etdEnd: stated.value, created_at };
+  return { etd: computeStartOfStatedTime(stated, zone), etdEnd: stated.value, created_at };
 }
 
 function deriveCancelledStatus({ milestone }: Cancellation): DecidedStatus {

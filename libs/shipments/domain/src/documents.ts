@@ -39,7 +39,7 @@ export function findDocumentRestoredByDeletion(
 }
 
 /** Returns the time when a pending document expires; undefined for a document that does not wait for bytes. */
-export function findUploadExpiryTime({ status, created_at }: DocumentRecord): Timestamp | undefined {
+export function computeUploadExpiryTime({ status, created_at }: DocumentRecord): Timestamp | undefined {
   if (status !== 'pending_upload') return undefined;
   return new Date(Date.parse(created_at) + DOCUMENT_LIMITS.pendingMs).toISOString();
 }
@@ -55,7 +55,7 @@ export function createExpiryEvents(
   const expired: ShipmentEventBody[] = [];
   let next: Timestamp | undefined;
   for (const { document: previous, received } of documents) {
-    const at = findUploadExpiryTime(previous);
+    const at = computeUploadExpiryTime(previous);
     if (at === undefined) continue;
     if (at > now) next = next === undefined || at < next ? at : next;
     else {

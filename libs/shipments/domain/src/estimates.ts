@@ -1,4 +1,4 @@
-import { type Milestone, type MilestoneRule, findMilestoneRules, type Timestamp } from '@tracking/contracts';
+import { type Milestone, type MilestoneRule, getMilestoneRules, type Timestamp } from '@tracking/contracts';
 import { listReportsDroppedUntil } from './dropped-estimates.ts';
 import type { EstimateReport } from './events/event-data.ts';
 import { restoreStatedTime, type StatedTime } from './local-time.ts';
@@ -22,7 +22,7 @@ export function getTimeOfEstimate(report: EstimateReport): StatedTime {
 }
 
 export function isEstimatedArrival({ milestone }: CodeAtPlace, route: Route): boolean {
-  const { estimates_arrival } = findMilestoneRules(milestone.code);
+  const { estimates_arrival } = getMilestoneRules(milestone.code);
   if (estimates_arrival === undefined || estimates_arrival === 'any_mode') return estimates_arrival !== undefined;
   const place = route.locate(milestone.location).key;
   const leg = route.legs.find((each) => each.destination_port === place) ?? route.legs.at(-1);
@@ -34,7 +34,7 @@ export function isEstimatedDeparture(entry: TimelineEntry, route: Route): boolea
   const { milestone } = entry;
   const place = route.locate(milestone.location).key;
   const leg = route.legs.find((each) => each.origin_port === place) ?? route.legs[0];
-  const rules = findMilestoneRules(milestone.code);
+  const rules = getMilestoneRules(milestone.code);
   return isDeparture(rules, route.mode) || isDeparture(rules, leg?.mode ?? null);
 }
 
@@ -54,7 +54,7 @@ export function dropOtherArrivalEstimates(
   isForShipment: (entry: TimelineEntry) => boolean,
   onEstimate: RuleListener | undefined,
 ): readonly TimelineEntry[] {
-  const isDestination = (entry: TimelineEntry) => findMilestoneRules(entry.milestone.code).at_destination === true;
+  const isDestination = (entry: TimelineEntry) => getMilestoneRules(entry.milestone.code).at_destination === true;
   if (!estimates.some((entry) => isDestination(entry) && isForShipment(entry))) return estimates;
   return estimates.filter((entry) => {
     const counts = isDestination(entry) || !isForShipment(entry);

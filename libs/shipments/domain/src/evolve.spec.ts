@@ -14,7 +14,7 @@ import {
   findMilestone,
   fold,
   readMilestoneChanges,
-  findCommandRevision,
+  getRevisionOfCommand,
 } from './index.ts';
 
 function freeze<T>(value: T): T {
@@ -110,7 +110,7 @@ describe('commands seen', () => {
     scenario.postMilestone('customs_hold', createTimeInJanuary2026(5));
     const { state } = scenario;
     if (state === undefined) throw new Error('no state');
-    expect([1, 2, 3, 4, 5].map((number) => findCommandRevision(state, id(number)))).toEqual([
+    expect([1, 2, 3, 4, 5].map((number) => getRevisionOfCommand(state, id(number)))).toEqual([
       0,
       1,
       undefined,

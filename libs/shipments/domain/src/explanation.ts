@@ -6,7 +6,7 @@ import {
   MILESTONE_RULES,
   type MilestoneEffect,
   type MilestoneRule,
-  findMilestoneRules,
+  getMilestoneRules,
   chooseLatestTime,
   type ResolvedBy,
   type ShipmentExplanation,
@@ -24,9 +24,9 @@ import {
   type RuleFinding,
 } from './exceptions/reconcile.ts';
 import { RESOLVED_BY_REMOVING_CONTAINER } from './exceptions/remedies.ts';
-import { findNextTime } from './exceptions/rule.ts';
+import { getNextMillisecond } from './exceptions/rule.ts';
 import type { CountingMilestones } from './journey.ts';
-import { findMilestoneMeaning, findIgnoringRule } from './milestone-meaning.ts';
+import { computeMilestoneMeaning, findIgnoringRule } from './milestone-meaning.ts';
 import { type MilestoneMeaning, applyStatusDemotion, type DemotionTimes } from './status-demotions.ts';
 import { isEstimatedArrival, isEstimatedDeparture } from './estimates.ts';
 import type { DecidedTime } from './schedule.ts';
@@ -160,7 +160,11 @@ class MilestoneExplainer {
     const ruleOfJourney = this.derived.analysis.journey.excluded.get(entry);
     if (ruleOfJourney !== undefined) return [createMilestoneEffect(ruleOfJourney), []];
     if (entry.milestone.classifier === 'estimated') return [createMilestoneEffect(this.findEstimateRule(entry)), []];
-    const meaning = findMilestoneMeaning(entry, findMilestoneRules(entry.milestone.code), this.derived.analysis.route);
+    const meaning = computeMilestoneMeaning(
+      entry,
+      getMilestoneRules(entry.milestone.code),
+      this.derived.analysis.route,
+    );
     if (meaning.status === 'cancelled') return [this.explainCancellation(entry, meaning), []];
     return this.explainContainerEffects(entry, meaning);
   }
@@ -285,5 +289,5 @@ function listWaysToResolve(
 
 /** Milestones up to the end of the previous trip of the container do not count. */
 function restrictResolutionToLaterMilestones(resolution: ResolvedBy, ended: Timestamp): ResolvedBy {
-  return { ...resolution, occurred_from: chooseLatestTime(findNextTime(ended), resolution.occurred_from ?? '') };
+  return { ...resolution, occurred_from: chooseLatestTime(getNextMillisecond(ended), resolution.occurred_from ?? '') };
 }

@@ -3,7 +3,7 @@ export {
   type MakeEvents,
   type EventReference,
   type ShipmentSnapshot,
-  findAnnouncement,
+  findPublicEventOfStoredEvent,
   toPublicEvent,
   toPublicEventId,
   toShipmentResource,
@@ -64,7 +64,7 @@ export {
   getCommandHandler,
 } from './commands/shipment-commands.ts';
 export type { UpsertDecision, UpsertShipment, UpsertShipmentAnswer } from './commands/upsert-shipment.ts';
-export { type ContainerMatch, matchMilestone, selectMatchingShipments } from './container-match.ts';
+export { type ContainerMatch, computeContainerMatch, selectMatchingShipments } from './container-match.ts';
 export type { Announcement } from './events/descriptor.ts';
 export {
   applyChangeToException,
@@ -83,7 +83,7 @@ export type { ShipmentEvent, ShipmentEventBody, StoredEventType } from './events
 export type { ClientContainerFields, RemovedContainers } from './changes.ts';
 export { explainShipment } from './explanation.ts';
 export { convertMsToRoundedHours } from './local-time.ts';
-export { findUploadExpiryTime } from './documents.ts';
+export { computeUploadExpiryTime } from './documents.ts';
 export { type KnownMode, normaliseCode } from './references.ts';
 export {
   type DocumentState,
@@ -93,7 +93,7 @@ export {
   type TimelineEntry,
   compareMilestones,
   findMilestone,
-  findCommandRevision,
+  getRevisionOfCommand,
 } from './state.ts';
 export {
   SHIPMENT_STREAM_PREFIX,
@@ -109,4 +109,4 @@ export {
   storedEventTypes,
   upcastEventBody,
 } from './stored-event.ts';
-export { type MilestoneChanges, addReportTime } from './timeline.ts';
+export { type MilestoneChanges, addReportTimeToMilestone } from './timeline.ts';

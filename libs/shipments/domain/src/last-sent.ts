@@ -1,7 +1,7 @@
 import type { Milestone, MilestoneSource } from '@tracking/contracts';
 import type { MilestoneInput } from './check-milestone.ts';
 import type { Overridden } from './events/event-data.ts';
-import { findEndOfDay, findLocalDate } from './local-time.ts';
+import { computeEndOfDay, toLocalDate } from './local-time.ts';
 import type { TimelineEntry } from './state.ts';
 
 /** The fields of a milestone that describe what happened. `reported_at` only decides which report counts. */
@@ -94,7 +94,7 @@ export function mergeResentFields(entry: TimelineEntry, input: MilestoneContent)
   if (merged.occurred_at_precision !== 'day' || !isNew('occurred_at') || merged.timezone === input.timezone)
     return merged;
   // A new day of the feed is that day at the place that a person set.
-  const occurred_at = findEndOfDay(findLocalDate(input.occurred_at, input.timezone), merged.timezone);
+  const occurred_at = computeEndOfDay(toLocalDate(input.occurred_at, input.timezone), merged.timezone);
   return { ...merged, occurred_at };
 }
 

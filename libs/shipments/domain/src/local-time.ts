@@ -27,7 +27,7 @@ export function isLocalTime(time: string): boolean {
 }
 
 /** Returns the time zone of a port; null if it is not known. */
-export function findTimeZone(port: string | null, places: Places): string | null {
+export function getTimeZoneOfPort(port: string | null, places: Places): string | null {
   return port === null ? null : (places.find(port)?.timezone ?? null);
 }
 
@@ -37,7 +37,7 @@ export function findTimeZone(port: string | null, places: Places): string | null
  */
 export function toStatedTime(given: TimeOrDay | null, zone: string | null): StatedTime {
   if (given === null || !isDateWithoutTime(given)) return { value: given, day: null };
-  return { value: findEndOfDay(given, zone), day: given };
+  return { value: computeEndOfDay(given, zone), day: given };
 }
 
 /** Restores a stated time from a stored time and its precision. */
@@ -46,7 +46,7 @@ export function restoreStatedTime(
   precision: TimePrecision | undefined,
   zone: string | null,
 ): StatedTime {
-  return { value, day: value !== null && precision === 'day' ? findLocalDate(value, zone) : null };
+  return { value, day: value !== null && precision === 'day' ? toLocalDate(value, zone) : null };
 }
 
 /** Describes an expected time in texts: `on` a day, or `at` a time. */
@@ -59,18 +59,18 @@ export function getTimePrecision({ day }: StatedTime): TimePrecision {
 }
 
 /** Returns the last millisecond of a local day. */
-export function findEndOfDay(day: string, zone: string | null): Timestamp {
+export function computeEndOfDay(day: string, zone: string | null): Timestamp {
   return new Date(Date.parse(getLocalDay(day, zone ?? LAST_TIME_ZONE).until) - 1).toISOString();
 }
 
 /** Returns the first millisecond of the day, or the time itself if its precision is `time`. */
-export function findStartOfStatedTime({ value, day }: StatedTime, zone: string | null): Timestamp | null {
+export function computeStartOfStatedTime({ value, day }: StatedTime, zone: string | null): Timestamp | null {
   return day === null ? value : getLocalDay(day, zone ?? LAST_TIME_ZONE).from;
 }
 
 /** Returns the date that calendars at the place show at a time. */
-export function findLocalDate(time: Timestamp, zone: string | null): string {
-  return new Date(findClockOfTimeZone(zone ?? LAST_TIME_ZONE)(Date.parse(time))).toISOString().slice(0, 10);
+export function toLocalDate(time: Timestamp, zone: string | null): string {
+  return new Date(getTimeZoneClock(zone ?? LAST_TIME_ZONE)(Date.parse(time))).toISOString().slice(0, 10);
 }
 
 /** A stated time with the time zone of its place. */
@@ -94,7 +94,7 @@ export function restoreTimeAtPlace(
 export function measureTimeBetween(from: TimeAtPlace, to: TimeAtPlace): number {
   if (from.value === null || to.value === null) return NaN;
   if (from.day === null && to.day === null) return Date.parse(to.value) - Date.parse(from.value);
-  const dateOf = ({ day, zone }: TimeAtPlace, value: Timestamp) => Date.parse(day ?? findLocalDate(value, zone));
+  const dateOf = ({ day, zone }: TimeAtPlace, value: Timestamp) => Date.parse(day ?? toLocalDate(value, zone));
   return dateOf(to, to.value) - dateOf(from, from.value);
 }
 
@@ -111,7 +111,7 @@ export function moveDayToPort<T extends StatedTime>(
   port: string | null,
   { findZone }: { readonly findZone: FindZone },
 ): T {
-  return time.day === null ? time : { ...time, value: findEndOfDay(time.day, findZone(port)) };
+  return time.day === null ? time : { ...time, value: computeEndOfDay(time.day, findZone(port)) };
 }
 
 /** Returns expected times in the form of a shipment or leg. */
@@ -138,7 +138,7 @@ type ScheduledJourney = Pick<
  * @param time normalized local time, see {@link isLocalTime}
  */
 export function toInstant(time: string, zone: string): Timestamp {
-  const clock = findClockOfTimeZone(zone);
+  const clock = getTimeZoneClock(zone);
   const shown = Date.parse(`${time}Z`);
   const second = Math.floor(shown / 1_000) * 1_000;
   const byOffsetAt = (instant: number) => shown - (clock(instant) - instant);
@@ -172,9 +172,9 @@ export function getLocalDay(day: string, zone: string): LocalDay {
   const key = `${day} ${zone}`;
   const before = localDaysByZone.get(key);
   if (before !== undefined) return before;
-  const clock = findClockOfTimeZone(zone);
+  const clock = getTimeZoneClock(zone);
   const midnight = Date.parse(`${day}T00:00:00.000Z`);
-  const found = { from: findStartOfDay(midnight, clock), until: findStartOfDay(midnight + DAY_MS, clock) };
+  const found = { from: computeStartOfDay(midnight, clock), until: computeStartOfDay(midnight + DAY_MS, clock) };
   if (localDaysByZone.size >= MAX_CACHED_LOCAL_DAYS) localDaysByZone.clear();
   localDaysByZone.set(key, found);
   return found;
@@ -186,7 +186,7 @@ export function getLocalDay(day: string, zone: string): LocalDay {
  */
 type Clock = (instant: number) => number;
 
-function findClockOfTimeZone(zone: string): Clock {
+function getTimeZoneClock(zone: string): Clock {
   const clock = clocksByZone.get(zone) ?? createClockOfTimeZone(zone);
   clocksByZone.set(zone, clock);
   return clock;
@@ -224,7 +224,7 @@ function readWallClockTime(format: Intl.DateTimeFormat, instant: number): number
  * changed before midnight, the offset of the day itself is used.
  * @param midnight midnight of the day in UTC
  */
-function findStartOfDay(midnight: number, clock: Clock): Timestamp {
+function computeStartOfDay(midnight: number, clock: Clock): Timestamp {
   const byOffsetAt = (instant: number) => midnight - (clock(instant) - instant);
   const before = byOffsetAt(midnight - DAY_MS);
   const isFirst = clock(before) >= midnight && clock(before - 1) < midnight;

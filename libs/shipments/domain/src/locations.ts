@@ -1,5 +1,5 @@
 import { computeDistanceKm, normalisePlaceName, type Places } from '@tracking/contracts';
-import { findCountry, toComparablePlace } from './references.ts';
+import { getCountryOfLocation, toComparablePlace } from './references.ts';
 
 /** Distance within which two places in one country are the same place. */
 const MAX_SAME_PLACE_KM = 50;
@@ -44,7 +44,7 @@ export class Locator {
     private readonly kept: LocationCount,
   ) {}
 
-  locate(location: string | null): Located {
+  locateShipmentPlace(location: string | null): Located {
     if (location === null) return MISSING_LOCATION;
     let located = this.found.get(location);
     if (located === undefined) {
@@ -58,19 +58,19 @@ export class Locator {
   private lookUpLocation(location: string): Located {
     const code = toComparablePlace(location) ?? '';
     if (this.ports.includes(code)) return this.locateCode(code);
-    const country = findCountry(code, this.places);
+    const country = getCountryOfLocation(code, this.places);
     if (country !== undefined)
-      return this.locateCode(this.matchCodeToShipmentPort([code]) ?? this.findCanonicalCode(code));
+      return this.locateCode(this.findShipmentPortOfCode([code]) ?? this.findCanonicalCode(code));
     const named = findPlaceCodesByName(location, this.places);
     const key = `name ${normalisePlaceName(location)}`;
     if (named === undefined) return { key, isKnown: false, ...UNKNOWN_PLACE };
     const [first] = named;
-    const found = this.matchCodeToShipmentPort(named) ?? (named.length === 1 ? first : undefined);
+    const found = this.findShipmentPortOfCode(named) ?? (named.length === 1 ? first : undefined);
     return found === undefined ? { key, isKnown: true, ...UNKNOWN_PLACE } : this.locateCode(found);
   }
 
   private locateCode(key: string): Located {
-    const country = findCountry(key, this.places);
+    const country = getCountryOfLocation(key, this.places);
     const measure = () => this.computeDistanceFromDestination(key);
     return {
       key,
@@ -91,7 +91,7 @@ export class Locator {
   }
 
   /** Returns the place of the shipment that is the same as one of the codes: equal, an alias, or the nearest one. */
-  private matchCodeToShipmentPort(codes: readonly string[]): string | undefined {
+  private findShipmentPortOfCode(codes: readonly string[]): string | undefined {
     const same =
       this.ports.find((port) => codes.includes(port)) ?? this.ports.find((port) => this.isAliasOfPort(port, codes));
     if (same !== undefined) return same;

@@ -1,7 +1,7 @@
-import { type MilestoneRules, findMilestoneRules } from '@tracking/contracts';
+import { type MilestoneRules, getMilestoneRules } from '@tracking/contracts';
 import type { Located } from './locations.ts';
 import {
-  findMilestoneMeaning,
+  computeMilestoneMeaning,
   isArrivalCode,
   isArrivalOrStopCode,
   isDeparture,
@@ -72,22 +72,22 @@ export class MilestoneClassifier {
     }
     let kind = ofPlace.get(code);
     if (kind === undefined) {
-      kind = findMilestoneKind(entry, this.route);
+      kind = classifyMilestone(entry, this.route);
       ofPlace.set(code, kind);
     }
     return kind;
   }
 }
 
-function findMilestoneKind(entry: TimelineEntry, route: Route): MilestoneKind {
+function classifyMilestone(entry: TimelineEntry, route: Route): MilestoneKind {
   const { milestone } = entry;
   const { code, location } = milestone;
-  const rules = findMilestoneRules(code);
+  const rules = getMilestoneRules(code);
   const located = route.locate(location);
   const departs = isDeparture(rules, route.mode);
   const arrives = isArrivalCode(rules, route);
   const arrivesOrStops = isArrivalOrStopCode(rules, route);
-  const meaning = findMilestoneMeaning(entry, rules, route);
+  const meaning = computeMilestoneMeaning(entry, rules, route);
   return {
     code,
     rules,
@@ -105,7 +105,7 @@ function findMilestoneKind(entry: TimelineEntry, route: Route): MilestoneKind {
     isStop: isStopOnTheWay(milestone, rules, route),
     isMovementOfGoods: rules.handling !== undefined || departs || arrivesOrStops,
     isMoveOn: rules.handling === 'loaded' || departs || (arrivesOrStops && located.isOfShipment),
-    discharge: rules.container_time === 'discharged_at' ? findKindOfDischarge(location, route) : undefined,
+    discharge: rules.container_time === 'discharged_at' ? classifyDischarge(location, route) : undefined,
     freeTime: rules.free_time === undefined || isTransshipmentPort(route, location) ? undefined : rules.free_time,
   };
 }
@@ -118,7 +118,7 @@ function isLocationCodeOfPlace(location: string | null, { key }: Located): boole
   return location === null || location === key;
 }
 
-function findKindOfDischarge(location: string | null, route: Route): MilestoneKind['discharge'] {
+function classifyDischarge(location: string | null, route: Route): MilestoneKind['discharge'] {
   if (!isPlaceOnTheWay(route, location)) return 'discharged';
   return isPortOfChangeToLand(route, location) ? 'landed' : 'passed';
 }

@@ -4,7 +4,7 @@ import {
   type MilestoneRules,
   SHIPMENT_STATUSES,
   type ShipmentStatus,
-  findMilestoneRules,
+  getMilestoneRules,
 } from '@tracking/contracts';
 import { type Route, isPlaceOnTheWay } from './route.ts';
 import type { TimelineEntry } from './state.ts';
@@ -26,24 +26,24 @@ export function findIgnoringRule(milestone: Milestone, containers: ReadonlySet<s
  * Returns the effect of an actual milestone without other milestones. It depends on the catalog, the mode, the load
  * type and the place.
  */
-export function findMilestoneMeaning(entry: TimelineEntry, rules: MilestoneRules, route: Route): MilestoneMeaning {
+export function computeMilestoneMeaning(entry: TimelineEntry, rules: MilestoneRules, route: Route): MilestoneMeaning {
   // The milestone reports a vessel that sailed on without the goods, so it has no effect.
   if (isVesselSailingOn(entry, route)) return VESSEL_SAILING_ON_MEANING;
-  const meaning = findMeaningOfCode(rules, route);
+  const meaning = getMeaningOfMilestoneCode(rules, route);
   const { status } = meaning;
   if (status === 'arrived' || status === 'available_for_pickup' || status === 'out_for_delivery')
-    return findMeaningAtPlace(entry, rules, meaning, route);
+    return computeMilestoneMeaningAtPlace(entry, rules, meaning, route);
   return status === 'delivered' && rules.container_time === 'delivered_at' ? DELIVERED_MEANING : meaning;
 }
 
 /** Returns the effect of a milestone whose status depends on its place. */
-function findMeaningAtPlace(
+function computeMilestoneMeaningAtPlace(
   entry: TimelineEntry,
   rules: MilestoneRules,
   meaning: MilestoneMeaning,
   route: Route,
 ): MilestoneMeaning {
-  const place = findPlaceKind(entry, route);
+  const place = classifyMilestonePlace(entry, route);
   const isElsewhere = place === 'elsewhere' || place === 'at_origin';
   if (!isElsewhere || meaning.status === 'out_for_delivery')
     return PLACE_DEPENDENT_MEANINGS.get(meaning)?.[place] ?? meaning;
@@ -55,7 +55,7 @@ function findMeaningAtPlace(
 
 type PlaceKind = 'anywhere' | 'unlocated' | 'at_destination' | 'elsewhere' | 'at_origin';
 
-function findPlaceKind({ milestone }: TimelineEntry, { origin, destination, locate }: Route): PlaceKind {
+function classifyMilestonePlace({ milestone }: TimelineEntry, { origin, destination, locate }: Route): PlaceKind {
   if (destination === null) return 'anywhere';
   const { key, isKnown } = locate(milestone.location);
   if (!isKnown) return 'unlocated';
@@ -65,11 +65,11 @@ function findPlaceKind({ milestone }: TimelineEntry, { origin, destination, loca
 
 /** Returns true if the code is an arrival or unloading at the end of a journey. The place may show that it is not. */
 export function isArrivalCode(rules: MilestoneRules, route: Route): boolean {
-  return findMeaningOfCode(rules, route).status === 'arrived' && rules.takes_back !== 'availability';
+  return getMeaningOfMilestoneCode(rules, route).status === 'arrived' && rules.takes_back !== 'availability';
 }
 
 /** Returns the effect of a milestone code at an unknown place. */
-export function findMeaningOfCode(
+export function getMeaningOfMilestoneCode(
   { status, status_by_mode, status_lcl }: MilestoneRules,
   route: Route,
 ): MilestoneMeaning {
@@ -85,7 +85,7 @@ export function findMeaningOfCode(
  * of the goods.
  */
 export function isVesselSailingOn({ milestone: { code, location } }: TimelineEntry, route: Route): boolean {
-  if (location === null || findMilestoneRules(code).departure !== 'vessel') return false;
+  if (location === null || getMilestoneRules(code).departure !== 'vessel') return false;
   return route.destination !== route.origin && route.locate(location).key === route.destination;
 }
 

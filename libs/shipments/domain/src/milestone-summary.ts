@@ -3,7 +3,7 @@ import {
   SHIPMENT_STATUSES,
   type ShipmentStatus,
   type Timestamp,
-  findMilestoneCode,
+  parseMilestoneCode,
 } from '@tracking/contracts';
 import { type MilestoneGroups, type SortedEntries, mergeInTimelineOrder } from './milestone-groups.ts';
 import type { MilestoneKind } from './milestone-kind.ts';
@@ -22,7 +22,7 @@ export const STATUS_RANKS = Object.fromEntries(SHIPMENT_STATUSES.map((status, ra
 >;
 
 /** Catalog sequence from which a movement means that the goods are on their way. */
-const LOADED_ON_VESSEL_SEQUENCE = findMilestoneCode('loaded_on_vessel')?.sequence ?? 0;
+const LOADED_ON_VESSEL_SEQUENCE = parseMilestoneCode('loaded_on_vessel')?.sequence ?? 0;
 
 /**
  * Returns true if a milestone with the code shows that the goods have left a place on the way where they had arrived.

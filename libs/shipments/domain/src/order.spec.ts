@@ -12,7 +12,7 @@ import {
   scenarioPlaces,
   addEventMetadata,
 } from '../test/scenario.ts';
-import { findAnnouncedChanges } from './changes.ts';
+import { computeAnnouncedChanges } from './changes.ts';
 import type { MilestoneInput } from './check-milestone.ts';
 import { deriveShipment } from './derive.ts';
 import { type ShipmentEventBody, decide, applyEventToState, evolveRecord, fold } from './index.ts';
@@ -351,7 +351,7 @@ describe('events', () => {
           expect(announced.length).toBeLessThanOrEqual(1);
           const [changed] = announced;
           const { milestone: _, ...changes } = changed?.type === 'shipment.changed.v1' ? changed.data.changes : {};
-          expect(changes).toEqual(findAnnouncedChanges(before, scenario.record) ?? {});
+          expect(changes).toEqual(computeAnnouncedChanges(before, scenario.record) ?? {});
           if (events.length === 0) expect(scenario.record).toBe(before);
         }
       }),

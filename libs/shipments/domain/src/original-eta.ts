@@ -6,7 +6,7 @@ import { compareReportTimes } from './reports.ts';
 import type { Route } from './route.ts';
 import {
   type DroppedReports,
-  findClientTime,
+  getClientTime,
   isClientValueGivenAfter,
   type ClientSchedule,
   type TimelineEntry,
@@ -28,11 +28,11 @@ interface OriginalEtaBasis {
  * Returns the ETA that was reported first, by the client or by an estimate of the arrival at the destination; null if
  * there is none. A day stays a date. Estimates count even if later ones replaced them.
  */
-export function findOriginalEta(
+export function computeOriginalEta(
   timeline: readonly TimelineEntry[],
   { droppedReports, schedule, route, containers, ata, since }: OriginalEtaBasis,
 ): TimeOrDay | null {
-  const given = findFirstEtaOfClient(schedule, since);
+  const given = getFirstEtaSetByClient(schedule, since);
   // The ETA of the request that created the shipment is the first one: no report can be earlier.
   if (given?.at === '') return given.value;
   const counts = (report: EstimateReport): boolean => {
@@ -79,10 +79,10 @@ function addFirstDroppedReports(reports: EstimateReport[], dropped: readonly Dro
 }
 
 /** Returns the first ETA that the client gave since a time; undefined if it gave none. */
-function findFirstEtaOfClient(schedule: ClientSchedule, since: Timestamp) {
+function getFirstEtaSetByClient(schedule: ClientSchedule, since: Timestamp) {
   const { firstEta } = schedule;
   if (firstEta === null || !isClientValueGivenAfter(schedule, firstEta.written, since)) return undefined;
-  return { value: firstEta.value, at: findClientTime(schedule, firstEta.written) };
+  return { value: firstEta.value, at: getClientTime(schedule, firstEta.written) };
 }
 
 /** Returns true if `a` was reported before `b`. If both have one time, the one that counted is before the other. */

@@ -1,6 +1,6 @@
 import { scenarioPlaces } from '../test/scenario.ts';
 import {
-  findCountry,
+  getCountryOfLocation,
   hasValidCheckDigit,
   isCarrierCode,
   isContainerNumber,
@@ -157,12 +157,12 @@ describe('locations', () => {
   });
 
   it('have a country if they are a UN/LOCODE or a known airport', () => {
-    expect(findCountry('CNSHA', scenarioPlaces)).toBe('CN');
-    expect(findCountry('USZZZ', scenarioPlaces)).toBe('US');
-    expect(findCountry('FRA', scenarioPlaces)).toBe('DE');
-    expect(findCountry('XXABC', scenarioPlaces)).toBeUndefined();
-    expect(findCountry('ABC', scenarioPlaces)).toBeUndefined();
-    expect(findCountry('Genoa', scenarioPlaces)).toBeUndefined();
-    expect(findCountry('ITALY', scenarioPlaces)).toBeUndefined();
+    expect(getCountryOfLocation('CNSHA', scenarioPlaces)).toBe('CN');
+    expect(getCountryOfLocation('USZZZ', scenarioPlaces)).toBe('US');
+    expect(getCountryOfLocation('FRA', scenarioPlaces)).toBe('DE');
+    expect(getCountryOfLocation('XXABC', scenarioPlaces)).toBeUndefined();
+    expect(getCountryOfLocation('ABC', scenarioPlaces)).toBeUndefined();
+    expect(getCountryOfLocation('Genoa', scenarioPlaces)).toBeUndefined();
+    expect(getCountryOfLocation('ITALY', scenarioPlaces)).toBeUndefined();
   });
 });

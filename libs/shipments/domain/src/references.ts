@@ -100,7 +100,7 @@ export function normaliseLocation(text: string, places: Places, ports: readonly 
 }
 
 /** Returns the country of a normalized location; undefined for free text and unknown airports. */
-export function findCountry(location: string, places: Places): string | undefined {
+export function getCountryOfLocation(location: string, places: Places): string | undefined {
   if (isLocode(location, places)) return location.slice(0, 2);
   return IATA_AIRPORT_PATTERN.test(location) ? places.find(location)?.country : undefined;
 }

@@ -67,13 +67,13 @@ interface EstimateSeriesChanges {
  * reported last is current, in whatever order the estimates arrive.
  * @param previous the milestone before the change; undefined if it is new
  */
-export function findEstimateSeriesChanges(
+export function computeChangesOfAllSeries(
   timeline: readonly TimelineEntry[],
   previous: Milestone | undefined,
   milestone: Milestone,
 ): EstimateSeriesChanges {
   const isEstimate = milestone.classifier === 'estimated' && milestone.retracted_at === null;
-  const changes = isEstimate ? findChangesOfSeries(timeline, milestone) : NO_ESTIMATE_SERIES_CHANGES;
+  const changes = isEstimate ? computeEstimateSeriesChanges(timeline, milestone) : NO_ESTIMATE_SERIES_CHANGES;
   const leavesSeries = previous?.classifier === 'estimated' && !(isEstimate && isSameSeries(previous, milestone));
   if (!leavesSeries) return changes;
   const restored = listRestoredReportIds(findLastReportedMilestone(listOtherEstimates(timeline, previous)));
@@ -82,7 +82,7 @@ export function findEstimateSeriesChanges(
 
 const NO_ESTIMATE_SERIES_CHANGES: EstimateSeriesChanges = { supersedes: [], restores: [], isSuperseded: false };
 
-function findChangesOfSeries(timeline: readonly TimelineEntry[], estimate: Milestone): EstimateSeriesChanges {
+function computeEstimateSeriesChanges(timeline: readonly TimelineEntry[], estimate: Milestone): EstimateSeriesChanges {
   const others = listOtherEstimates(timeline, estimate);
   const last = findLastReportedMilestone([...others, estimate]);
   const replaced = others.filter((other) => other !== last && other.superseded_at === null);

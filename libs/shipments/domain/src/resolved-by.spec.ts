@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { timedJourneysArbitrary } from '../test/model/over-time.ts';
 import { runJourneyOverTime } from '../test/model/timed-walk.ts';
 import {
-  findStatusAfterAction,
+  applyActionAndReadStatus,
   copyScenarioForAction,
   expectRemediesResolveException,
   explainOpenExceptions,
@@ -261,7 +261,7 @@ describe('explained remedies resolve their exception, each alone, and nothing el
         const tooEarly = new Date(Date.parse(occurred_from) - 1).toISOString();
         const early = (code: string) => (one: Scenario) =>
           one.postMilestone(code, tooEarly, { container_number: told.container_number });
-        const outcomes = codes.map((code) => [code, findStatusAfterAction(scenario, told, early(code))] as const);
+        const outcomes = codes.map((code) => [code, applyActionAndReadStatus(scenario, told, early(code))] as const);
         const isBeyond = (code: string) => BEYOND.includes(code);
         expect(outcomes.filter(([code]) => !isBeyond(code))).toEqual(
           codes.filter((code) => !isBeyond(code)).map((code) => [code, 'open']),

@@ -1,6 +1,6 @@
 import type { Leg, LegFields, LoadType, Mode, Places } from '@tracking/contracts';
 import type { GivenPorts } from './events/event-data.ts';
-import { findTimeZone } from './local-time.ts';
+import { getTimeZoneOfPort } from './local-time.ts';
 import { type Located, type LocationCount, Locator } from './locations.ts';
 
 /** Route and mode of a shipment. The meaning of its milestones depends on them. */
@@ -33,7 +33,7 @@ interface RoutedFields {
 }
 
 /** Returns the ports of a shipment: the ports that the client set, otherwise those of the first and last leg. */
-export function findPortsOfShipment(given: GivenPorts, legs: readonly LegFields[]): GivenPorts {
+export function getPortsOfShipment(given: GivenPorts, legs: readonly LegFields[]): GivenPorts {
   return {
     origin_port: given.origin_port ?? legs[0]?.origin_port ?? null,
     destination_port: given.destination_port ?? legs.at(-1)?.destination_port ?? null,
@@ -94,14 +94,14 @@ function createTradeLane(
   places: Places,
   locations: LocationCount,
 ): Lane {
-  const { origin_port: origin, destination_port: destination } = findPortsOfShipment(shipment, legs);
+  const { origin_port: origin, destination_port: destination } = getPortsOfShipment(shipment, legs);
   const via = new Set(legs.map((leg) => leg.destination_port));
   via.delete(null);
   via.delete(destination);
   const all = [origin, destination, ...legs.flatMap((leg) => [leg.origin_port, leg.destination_port])];
   const ports = [...new Set(all.filter((port) => port !== null))];
   const locator = new Locator(ports, destination, places, locations);
-  const locate = (location: string | null) => locator.locate(location);
+  const locate = (location: string | null) => locator.locateShipmentPlace(location);
   return {
     mode: shipment.mode,
     lcl: shipment.load_type === 'lcl',
@@ -112,7 +112,7 @@ function createTradeLane(
     ends: new Set([destination]),
     via,
     locate,
-    findZone: (port) => findTimeZone(port, places),
+    findZone: (port) => getTimeZoneOfPort(port, places),
   };
 }
 

@@ -2,7 +2,7 @@ import {
   type Leg,
   type LegFields,
   type MilestoneRule,
-  findMilestoneRules,
+  getMilestoneRules,
   type TimeOrDay,
   type TimeRule,
   type Timestamp,
@@ -23,7 +23,7 @@ import { getTimePrecision, moveDayToPort, type StatedTime, toScheduledTimes, toS
 import { isDeparture } from './milestone-meaning.ts';
 import { compareReportsOfMilestone } from './reports.ts';
 import { createTimedLeg, type Route } from './route.ts';
-import { type ClientSchedule, type ClientValue, findClientTime, getOccurredAt, type TimelineEntry } from './state.ts';
+import { type ClientSchedule, type ClientValue, getClientTime, getOccurredAt, type TimelineEntry } from './state.ts';
 import type { TimelineAnalysis } from './timeline-analysis.ts';
 
 /** Revisions that are lower than the revisions of all events. */
@@ -96,7 +96,7 @@ export function decideTimes(
       for (const entry of analysis.estimates.filter(isTooLate)) listener(entry, 'actual_time_known');
     }
     const counting = kind.selectEstimates(history.listReportedUntil(actual)).filter(matches);
-    const given = { value, written, at: findClientTime(schedule, written) };
+    const given = { value, written, at: getClientTime(schedule, written) };
     return moveDayToPort(chooseNewestTime(counting, given, containers, listener), port, route);
   };
   const { value: sent, written: legsWritten } = schedule.legs;
@@ -275,7 +275,7 @@ function matchMilestonesToLegs(
       createLegVisitFilter(legs, index, createVisitFilterForPort(leg[port], analysis.route), { port, before });
     const [isOrigin, isDestination] = [createFilter('origin_port'), createFilter('destination_port')];
     const ends = { isFirst: index === 0, isLast: index === legs.length - 1 };
-    const own = findActualTimesOfLeg(analysis, { leg, isOrigin, isDestination }, { ...ends, arrived });
+    const own = computeActualTimesOfLeg(analysis, { leg, isOrigin, isDestination }, { ...ends, arrived });
     // A single leg is the whole journey, but if its mode differs, its departure may be another milestone.
     const actual = legs.length === 1 ? { ...shipment, atd: shipment.atd ?? own.atd } : own;
     visited.push({ leg, isOrigin, isDestination, actual });
@@ -303,7 +303,7 @@ function createLegVisitFilter(
  * Returns the actual times of a leg from milestones at its ports. Milestones without a place count for the first
  * departure and the last arrival.
  */
-function findActualTimesOfLeg(
+function computeActualTimesOfLeg(
   { legDepartures, legArrivals, departures, route }: TimelineAnalysis,
   { leg, isOrigin, isDestination }: Omit<VisitedLeg, 'actual'>,
   ends: { readonly isFirst: boolean; readonly isLast: boolean; readonly arrived: readonly TimelineEntry[] },
@@ -311,7 +311,7 @@ function findActualTimesOfLeg(
   const mode = leg.mode ?? route.mode;
   const isPlaceless = ({ milestone }: TimelineEntry) => !route.locate(milestone.location).isKnown;
   const departed = legDepartures.find(
-    (entry) => isOrigin(entry) && isDeparture(findMilestoneRules(entry.milestone.code), mode),
+    (entry) => isOrigin(entry) && isDeparture(getMilestoneRules(entry.milestone.code), mode),
   );
   const arrived = legArrivals.find(isDestination);
   return {

@@ -91,7 +91,7 @@ export interface ClientSchedule {
 }
 
 /** Returns the time when the client gave a value; empty, and thus before every time, if it created the shipment with it. */
-export function findClientTime({ givenAt }: Pick<ClientSchedule, 'givenAt'>, written: number): Timestamp {
+export function getClientTime({ givenAt }: Pick<ClientSchedule, 'givenAt'>, written: number): Timestamp {
   return givenAt.get(written) ?? '';
 }
 
@@ -101,7 +101,7 @@ export function isClientValueGivenAfter(
   written: number,
   time: Timestamp,
 ): boolean {
-  return time === '' || findClientTime(schedule, written) > time;
+  return time === '' || getClientTime(schedule, written) > time;
 }
 
 /** The original ETA that the client set. */
@@ -116,12 +116,12 @@ export const NO_ORIGINAL_ETA: ClientOriginalEta = { value: null, since: '' };
 /** Creates the schedule from the first upsert. */
 export function createClientSchedule({ etd, eta, legs }: LastSentValues, written: number): ClientSchedule {
   const given = { etd: { value: etd, written }, eta: { value: eta, written }, legs: setLegsOfClient(legs, written) };
-  const etaAtArrival = findClientEta(given);
+  const etaAtArrival = getEtaSetByClient(given);
   return { ...given, etaAtArrival, firstEta: toFirstEta(etaAtArrival), givenAt: new Map() };
 }
 
 /** Returns the ETA that the client gave for the shipment; if it gave none, that of the last leg. */
-function findClientEta({ eta, legs }: Pick<ClientSchedule, 'eta' | 'legs'>): ClientValue<TimeOrDay | null> {
+function getEtaSetByClient({ eta, legs }: Pick<ClientSchedule, 'eta' | 'legs'>): ClientValue<TimeOrDay | null> {
   const ofLeg = legs.value.at(-1)?.eta ?? null;
   if (eta.value !== null || ofLeg === null) return eta;
   return { value: ofLeg, written: legs.written.at(-1)?.eta ?? eta.written };
@@ -159,7 +159,7 @@ export function setClientSchedule(
     legs: legs === undefined ? schedule.legs : setLegsOfClient(legs, written, legsWritten),
   };
   const movesEta = (eta !== undefined || legs !== undefined) && !keepsEta;
-  const etaAtArrival = movesEta ? findClientEta(given) : schedule.etaAtArrival;
+  const etaAtArrival = movesEta ? getEtaSetByClient(given) : schedule.etaAtArrival;
   const { firstEta: former } = schedule;
   const isFormer = former !== null && isClientValueGivenAfter(schedule, former.written, originalEtaSince);
   const firstEta = isFormer ? former : toFirstEta(etaAtArrival);
@@ -257,7 +257,7 @@ export type ShipmentDraft = {
 };
 
 /** Returns the revision of the first event that a command appended; undefined if it appended nothing. */
-export function findCommandRevision(state: ShipmentState, commandId: string): number | undefined {
+export function getRevisionOfCommand(state: ShipmentState, commandId: string): number | undefined {
   return state.commands.findLast((command) => command.id === commandId)?.revision;
 }
 

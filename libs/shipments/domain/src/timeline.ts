@@ -41,7 +41,7 @@ export function insertMilestone(timeline: TimelineEntry[], changes: MilestoneCha
   if (place >= 0) timeline.splice(place, 1);
   setSupersededAt(timeline, superseded, at);
   setSupersededAt(timeline, restored, null);
-  const milestone = addReportTime(changes.milestone, previous?.milestone, at);
+  const milestone = addReportTimeToMilestone(changes.milestone, previous?.milestone, at);
   const becameActual = milestone.classifier === 'actual' && previous?.milestone.classifier !== 'actual';
   insertTimelineEntry(timeline, {
     milestone,
@@ -62,7 +62,11 @@ export function insertMilestone(timeline: TimelineEntry[], changes: MilestoneCha
  * @param previous the milestone before the event; undefined if it is new
  * @param at time of the event
  */
-export function addReportTime(milestone: Milestone, previous: Milestone | undefined, at: Timestamp): Milestone {
+export function addReportTimeToMilestone(
+  milestone: Milestone,
+  previous: Milestone | undefined,
+  at: Timestamp,
+): Milestone {
   if ((milestone as Partial<Milestone>).reported_at !== undefined) return milestone;
   const isSame = previous !== undefined && keepsStatedEventAndTime(previous, milestone);
   return { ...milestone, reported_at: isSame ? previous.reported_at : at };

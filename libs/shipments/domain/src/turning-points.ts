@@ -17,7 +17,7 @@ const MODES_WITH_PICKUP_AFTER_ATTEMPT: readonly (Mode | null)[] = ['courier', 'r
 const NO_DEPARTURES: DemotionTimes['departedFrom'] = [];
 
 /** Returns the turning points of a container: times before which its milestones are demoted. */
-export function findDemotionTimes(summaries: readonly MilestoneSummary[], route: Route): DemotionTimes {
+export function computeDemotionTimes(summaries: readonly MilestoneSummary[], route: Route): DemotionTimes {
   // Named fields are faster than the keys of `findLatestTime`, and each derivation reads these.
   let departed = TIME_BEFORE_ALL_TIMESTAMPS;
   let railDeparted = TIME_BEFORE_ALL_TIMESTAMPS;

@@ -40,7 +40,7 @@ export function explainOpenExceptions(scenario: Scenario): readonly ExplainedExc
  * Returns the status of an open exception after an action: `open` or `resolved auto_cleared`, and whether another
  * exception of its type opens immediately.
  */
-export function findStatusAfterAction(
+export function applyActionAndReadStatus(
   scenario: Scenario,
   told: ExplainedException,
   act: (scenario: Scenario) => unknown,
@@ -66,7 +66,7 @@ function findEarliestTime({ record, time }: Scenario, from: Timestamp | null = n
  */
 export function expectRemediesResolveException(scenario: Scenario, onEach: (remedy: Remedy) => void): void {
   for (const told of explainOpenExceptions(scenario)) {
-    const then = (what: string, act: Remedy['act']) => [told.type, what, findStatusAfterAction(scenario, told, act)];
+    const then = (what: string, act: Remedy['act']) => [told.type, what, applyActionAndReadStatus(scenario, told, act)];
     const stays = (what: string) => [told.type, what, told.status];
     expect(then('a check', (one) => one.checkRules())).toEqual(stays('a check'));
     expect(then('a change', (one) => one.patchShipment({ booking_number: 'B-1' }))).toEqual(stays('a change'));

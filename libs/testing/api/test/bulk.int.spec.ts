@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
-import { choosePropertyRounds } from '@tracking/testing';
+import { choosePropertyTestRounds } from '@tracking/testing';
 import { startApi, overrideOperations } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
@@ -78,7 +78,7 @@ describe('POST /v1/shipments/bulk', () => {
       (n) => ({ external_id: `PO-${n % 9}`, house_bill: null, container_numbers: [], metadata: large }),
       (n) => ({ external_id: `x`.repeat(1_001), house_bill: `HB-${n}` }),
     ];
-    const items = Array.from({ length: choosePropertyRounds(500) }, (_, n) => kinds[n % kinds.length]?.(n));
+    const items = Array.from({ length: choosePropertyTestRounds(500) }, (_, n) => kinds[n % kinds.length]?.(n));
     const single: ItemAnswer[] = [];
     for (const json of items) {
       const raw = JSON.stringify(json);
@@ -101,7 +101,7 @@ describe('POST /v1/shipments/bulk', () => {
 
   it('applies items with the same external_id in order', async () => {
     const [key] = await keys();
-    const count = choosePropertyRounds(300);
+    const count = choosePropertyTestRounds(300);
     const items = Array.from({ length: count }, (_, n) => ({ external_id: `S-${n % 3}`, house_bill: `HB-${n}` }));
     const answers = itemsOf(await bulk(key, 'shipments', items));
     expect(answers.map(({ status }) => status)).toEqual(items.map((_, n) => (n < 3 ? 201 : 200)));
@@ -229,7 +229,7 @@ describe('POST /v1/milestones/bulk', () => {
       () => ({ code: 'vessel_departed', occurred_at, source: 'carrier' }),
       () => ({}),
     ];
-    const items = Array.from({ length: choosePropertyRounds(240) }, (_, n) => kinds[n % kinds.length]?.(n) ?? {});
+    const items = Array.from({ length: choosePropertyTestRounds(240) }, (_, n) => kinds[n % kinds.length]?.(n) ?? {});
     const single: ItemAnswer[] = [];
     for (const json of items) {
       single.push(await api.call('POST', `/v1/shipments/${id}/milestones`, { key: one, json }));
@@ -497,7 +497,7 @@ describe('with an Idempotency-Key', () => {
 
   it('changes nothing when repeated, and returns the same response', async () => {
     const [key] = await keys();
-    const items = Array.from({ length: choosePropertyRounds(500) }, (_, n) =>
+    const items = Array.from({ length: choosePropertyTestRounds(500) }, (_, n) =>
       n % 7 === 0 ? { mode: 'ocean' } : { house_bill: `HB-${n}` },
     );
     const headers = under();

@@ -20,7 +20,7 @@ export async function startClientReceiver(
     dropConnections: () => receiver.dropConnections(),
     close: () => receiver.close(),
     url: `${receiver.origin}/webhooks`,
-    behave: (next) => (present = next),
+    setReceiverBehaviour: (next) => (present = next),
     behaveAlways: (next) => (present = challenged = next),
     deliveries: () => receiver.requests.filter((request) => !isChallengeRequest(request)),
   };

@@ -46,7 +46,7 @@ const idOf = ({ body, status, text }: ApiResponse): string => {
 };
 
 async function failedDelivery(): Promise<string> {
-  receiver.behave(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
+  receiver.setReceiverBehaviour(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
   await createEnabledEndpoint(api, key, receiver.url);
   const about = { created_at: new Date().toISOString(), api_version: '2026-11-01', environment: 'live' } as const;
   const workspace_id = await api.workspace(workspace);

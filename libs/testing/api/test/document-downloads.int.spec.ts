@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import type { JsonObject } from '@tracking/contracts';
 import type { ObjectStore } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
-import { DocumentCalls, SMALL_PDF, DOCUMENT_TYPE_PART, createFormFilePart, sha256 } from './document-calls.ts';
+import { DocumentApiRequests, SMALL_PDF, DOCUMENT_TYPE_PART, createFormFilePart, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let calls: DocumentCalls;
+let calls: DocumentApiRequests;
 let path: string;
 const ETAG = `"${sha256(SMALL_PDF)}"`;
 beforeAll(async () => {
   api = await startApi();
-  calls = new DocumentCalls(api, await api.key('operator'));
+  calls = new DocumentApiRequests(api, await api.key('operator'));
   const file = { ...createFormFilePart(), fileName: 'filename="Rechnung Nº 5 – 請求書.pdf"' };
   const { id } = await calls.uploadDocument(await calls.createShipment(), [DOCUMENT_TYPE_PART, file]);
   path = `/v1/documents/${String(id)}/download`;

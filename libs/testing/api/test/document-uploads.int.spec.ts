@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
-import { DocumentCalls, SMALL_PDF, sendRawRequest, sha256 } from './document-calls.ts';
+import { DocumentApiRequests, SMALL_PDF, sendRawRequest, sha256 } from './document-calls.ts';
 import { startApi } from './start-api.ts';
 import type { Api } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
-let calls: DocumentCalls;
+let calls: DocumentApiRequests;
 let shipment: string;
 let before: number;
 /** How far the clock of the edge is ahead, in milliseconds. */
 let ahead = 0;
 beforeAll(async () => {
   api = await startApi({ override: () => ({ clock: () => new Date(Date.now() + ahead) }) });
-  calls = new DocumentCalls(api, await api.key('operator'));
+  calls = new DocumentApiRequests(api, await api.key('operator'));
 });
 afterAll(() => api.stop());
 beforeEach(async () => {
@@ -182,10 +182,10 @@ it('allows nothing else, and does not complete other documents', async () => {
     ['live', 'another'],
     ['test', 'default'],
   ] as const) {
-    const stranger = new DocumentCalls(api, await api.key('operator', environment, workspace));
+    const stranger = new DocumentApiRequests(api, await api.key('operator', environment, workspace));
     expect((await stranger.postOperation(id, 'complete')).status).toBe(404);
   }
-  const viewer = new DocumentCalls(api, await api.key('viewer'));
+  const viewer = new DocumentApiRequests(api, await api.key('viewer'));
   expect((await viewer.postOperation(id, 'complete')).status).toBe(403);
 });
 

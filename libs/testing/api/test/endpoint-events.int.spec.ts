@@ -76,7 +76,7 @@ describe('an event of an endpoint', () => {
   it('matches its description and the sandbox event, and is not in the event log', async () => {
     const failing = await createEnabledEndpoint(api, key, faulty.url, { headers: { 'x-token': 'hidden-value' } });
     const listener = await createEnabledEndpoint(api, key, receiver.url, { event_types: [...ENDPOINT_EVENT_TYPES] });
-    faulty.behave(hostileReceivers.answers(410));
+    faulty.setReceiverBehaviour(hostileReceivers.answers(410));
     await publish();
     const about = (one: EventEnvelope) => (one.data['endpoint'] as JsonObject | undefined)?.['id'] === failing['id'];
     const dead = await eventually(() => {
@@ -92,7 +92,7 @@ describe('an event of an endpoint', () => {
     expect(JSON.stringify(dead)).not.toContain('hidden-value');
     expect(JSON.stringify(dead)).not.toContain(failing['secret']);
 
-    faulty.behave(hostileReceivers.answers(500));
+    faulty.setReceiverBehaviour(hostileReceivers.answers(500));
     await post(failing, 'enable', undefined);
     await publish();
     const failed = await eventually(() => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { ERROR_CODES, type ErrorBody, FIELD_ERROR_CODES, type FieldError, WARNING_CODES } from '@tracking/contracts';
 import { replaceIdsWithPlaceholders, readExample } from './documented-examples.ts';
-import { type Api, type ApiCall, startApi } from './start-api.ts';
+import { type Api, type ApiTestRequest, startApi } from './start-api.ts';
 
-type Call = readonly [method: string, path: string, options?: ApiCall];
+type Call = readonly [method: string, path: string, options?: ApiTestRequest];
 interface Example {
   readonly error: ErrorBody['error'];
 }
@@ -21,9 +21,9 @@ describe('the examples of /docs/errors', () => {
   });
   afterAll(() => api.stop());
 
-  const call = (method: string, path: string, options: ApiCall = {}) =>
+  const call = (method: string, path: string, options: ApiTestRequest = {}) =>
     api.call(method, path, { key: admin, ...options });
-  const post = (path: string, json?: object, options: ApiCall = {}) =>
+  const post = (path: string, json?: object, options: ApiTestRequest = {}) =>
     call('POST', path, { json: json ?? {}, ...options });
   const create = async (fields: object) => String((await post('/v1/shipments', fields)).body['id']);
 
@@ -128,7 +128,7 @@ describe('the examples of /docs/errors', () => {
     `/v1/shipments/${shipment}/milestones`,
     { key, json: { code: 'discharged', occurred_at: '2026-01-03T00:00:00Z', ...fields } },
   ];
-  const upsert = (fields: object, options: ApiCall = {}): Call => [
+  const upsert = (fields: object, options: ApiTestRequest = {}): Call => [
     'POST',
     '/v1/shipments',
     { json: { external_id: 'PO-1', ...fields }, ...options },

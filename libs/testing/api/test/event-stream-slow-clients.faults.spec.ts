@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { EventStreamSettings } from '@tracking/shipments-http';
-import { eventually, expectStaysTrue } from '@tracking/testing';
+import { eventually, expectAssertionStaysTrue } from '@tracking/testing';
 import { EventStreamReader } from './event-stream-reader.ts';
 import { type Api, startApi } from './start-api.ts';
 
@@ -84,6 +84,6 @@ describe('a client that does not read', () => {
     const ids = await quick.waitForEvents(250);
     expect(slow.ids.length).toBeLessThan(250);
     expect([...slow.ids, ...(await again.waitForEvents(250 - slow.ids.length))]).toEqual(ids);
-    await expectStaysTrue(() => expect(again.events).toHaveLength(250 - slow.ids.length));
+    await expectAssertionStaysTrue(() => expect(again.events).toHaveLength(250 - slow.ids.length));
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HistoryEntry, JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
-import type { Api, ApiCall } from './start-api.ts';
+import type { Api, ApiTestRequest } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 const CONTAINER = 'CSQU3054383';
@@ -26,13 +26,14 @@ async function create(): Promise<string> {
   return `/v1/shipments/${String(body['id'])}`;
 }
 
-const post = (path: string, json: unknown, rest: ApiCall = {}): Promise<ApiResponse> =>
+const post = (path: string, json: unknown, rest: ApiTestRequest = {}): Promise<ApiResponse> =>
   api.call('POST', path, { key: operator, json, ...rest });
-const open = (json: unknown, rest: ApiCall = {}) => post(`${shipment}/exceptions`, json, rest);
+const open = (json: unknown, rest: ApiTestRequest = {}) => post(`${shipment}/exceptions`, json, rest);
 const pathOf = ({ body }: ApiResponse): string => `/v1/exceptions/${String(body['id'])}`;
-const acknowledge = (of: ApiResponse, json: unknown, rest: ApiCall = {}) =>
+const acknowledge = (of: ApiResponse, json: unknown, rest: ApiTestRequest = {}) =>
   post(`${pathOf(of)}/acknowledge`, json, rest);
-const resolve = (of: ApiResponse, json: unknown, rest: ApiCall = {}) => post(`${pathOf(of)}/resolve`, json, rest);
+const resolve = (of: ApiResponse, json: unknown, rest: ApiTestRequest = {}) =>
+  post(`${pathOf(of)}/resolve`, json, rest);
 const get = (path: string, key = operator, headers = {}): Promise<ApiResponse> =>
   api.call('GET', path, { key, headers });
 const code = ({ status, body }: ApiResponse): unknown[] => [

@@ -1,11 +1,11 @@
 import { ERROR_CODES } from '@tracking/contracts';
 import type { JsonObject, JsonValue } from '@tracking/contracts';
-import { choosePropertyRounds } from '@tracking/testing';
+import { choosePropertyTestRounds } from '@tracking/testing';
 import fc from 'fast-check';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import { startApi } from './start-api.ts';
-import type { Api, ApiCall } from './start-api.ts';
+import type { Api, ApiTestRequest } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
@@ -261,7 +261,7 @@ describe.each([
   });
 
   const text = JSON.stringify(valid);
-  const bodies: readonly (readonly [string, ApiCall, number, string])[] = [
+  const bodies: readonly (readonly [string, ApiTestRequest, number, string])[] = [
     ['not there', {}, 400, 'validation_failed'],
     ['empty', { raw: '' }, 400, 'validation_failed'],
     ['cut off', { raw: text.slice(0, -1) }, 400, 'malformed_json'],
@@ -667,7 +667,7 @@ describe('anything', () => {
         expectError(answer);
         expect(await api.head()).toBe(before);
       }),
-      { numRuns: choosePropertyRounds(300) },
+      { numRuns: choosePropertyTestRounds(300) },
     );
   });
 
@@ -683,7 +683,7 @@ describe('anything', () => {
         const answer = await api.call('POST', '/v1/webhook_endpoints', { key, raw: JSON.stringify(json) });
         if (answer.status !== 201) expectError(answer);
       }),
-      { numRuns: choosePropertyRounds(200) },
+      { numRuns: choosePropertyTestRounds(200) },
     );
   });
 
@@ -692,7 +692,7 @@ describe('anything', () => {
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (bytes) => {
         expectError(await api.call('POST', milestones, { key, raw: new Uint8Array(bytes) }));
       }),
-      { numRuns: choosePropertyRounds(100) },
+      { numRuns: choosePropertyTestRounds(100) },
     );
   });
 
@@ -707,7 +707,7 @@ describe('anything', () => {
         const answer = await api.call('GET', `/v1/shipments/${path}?${query}`, { key });
         expect(answer.status).toBeLessThan(500);
       }),
-      { numRuns: choosePropertyRounds(200) },
+      { numRuns: choosePropertyTestRounds(200) },
     );
   });
 });

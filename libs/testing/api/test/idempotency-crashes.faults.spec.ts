@@ -4,7 +4,7 @@ import { eventually, itInSoak, hostileReceivers } from '@tracking/testing';
 import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ClientReceiver } from './client-endpoint.ts';
 import {
-  DocumentCalls,
+  DocumentApiRequests,
   SMALL_PDF,
   DOCUMENT_TYPE_PART,
   createFormFilePart,
@@ -94,7 +94,7 @@ const GATED_IN = { code: 'gated_in', occurred_at: '2026-01-01T00:00:00Z' };
 
 const documentsOf = (shipment: string) => dataOf(`/v1/shipments/${shipment}/documents`);
 const newDocument = async () =>
-  `/v1/documents/${String((await new DocumentCalls(api, key).uploadDocument(await newShipment()))['id'])}`;
+  `/v1/documents/${String((await new DocumentApiRequests(api, key).uploadDocument(await newShipment()))['id'])}`;
 /** Returns the options of a call for a form or a JSON body. */
 const bodyOf = (body: JsonObject | readonly FormPart[] | undefined) =>
   Array.isArray(body)
@@ -120,7 +120,7 @@ const CREATED = { type: 'shipment.created' };
  */
 const newReplay = async () => {
   await eventTypes(await newShipment());
-  receiver.behave(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
+  receiver.setReceiverBehaviour(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
   const endpoint = await idOf(newEndpoint());
   const path = `/v1/webhook_replays/${await idOf(post(`/v1/webhook_endpoints/${endpoint}/replay`, {}))}`;
   await eventually(async () => {
@@ -131,7 +131,7 @@ const newReplay = async () => {
 /** Creates a dead letter of an endpoint, and enables the endpoint again. */
 const newDeadLetter = async () => {
   const endpoint = await idOf(newEndpoint());
-  receiver.behave(hostileReceivers.answers(410, ''));
+  receiver.setReceiverBehaviour(hostileReceivers.answers(410, ''));
   await api.publish({
     id: `evt_${randomUUID()}`,
     type: 'shipment.created',
@@ -143,7 +143,7 @@ const newDeadLetter = async () => {
   });
   const found = `/v1/webhook_deliveries?status=dead_lettered&endpoint_id=${endpoint}`;
   await eventually(async () => expect(await dataOf(found)).toHaveLength(1));
-  receiver.behave(hostileReceivers.answers(204, ''));
+  receiver.setReceiverBehaviour(hostileReceivers.answers(204, ''));
   await post(`/v1/webhook_endpoints/${endpoint}/enable`);
   return endpoint;
 };
@@ -318,14 +318,14 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
       other: { ...json, type: 'other' },
       effect: async ({ body }) => [
         (await documentsOf(shipment)).map(({ id }) => id === body['id']),
-        (await new DocumentCalls(api, key).putFileToUploadUrl(uploadPath(body['upload'] as JsonObject))).status,
+        (await new DocumentApiRequests(api, key).putFileToUploadUrl(uploadPath(body['upload'] as JsonObject))).status,
       ],
       expected: [[true], 204],
       expires: true,
     };
   },
   completeUpload: async () => {
-    const calls = new DocumentCalls(api, key);
+    const calls = new DocumentApiRequests(api, key);
     const { id, path } = await calls.requestUpload(await newShipment());
     await calls.putFileToUploadUrl(path);
     return leaves(`/v1/documents/${id}`, 'complete', 'status', 'uploaded');
@@ -397,9 +397,9 @@ const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
     return makes({ path: `${path}/retry` }, manual);
   },
   discardWebhookDelivery: async () => {
-    receiver.behave(hostileReceivers.answers(500, ''));
+    receiver.setReceiverBehaviour(hostileReceivers.answers(500, ''));
     const path = await sentTest();
-    receiver.behave(hostileReceivers.answers(204, ''));
+    receiver.setReceiverBehaviour(hostileReceivers.answers(204, ''));
     return leaves(path, 'discard', 'status', 'discarded');
   },
   replayWebhookDeadLetters: async () => {

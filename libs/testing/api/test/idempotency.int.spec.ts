@@ -8,7 +8,7 @@ import type { IdempotencyClaim, IdempotencyClaims } from '@tracking/http';
 import { Busy, Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { startApi, overrideOperations } from './start-api.ts';
-import type { Api, ApiCall } from './start-api.ts';
+import type { Api, ApiTestRequest } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -23,7 +23,7 @@ afterAll(() => api.stop());
 
 type Call = Api['call'];
 /** Sends a POST under an `Idempotency-Key`. */
-const under = (name: string, path: string, json?: unknown, rest: ApiCall & { readonly by?: Call } = {}) => {
+const under = (name: string, path: string, json?: unknown, rest: ApiTestRequest & { readonly by?: Call } = {}) => {
   const { by = api.call, headers, ...call } = rest;
   return by('POST', path, { key, json, ...call, headers: { 'idempotency-key': name, ...headers } });
 };

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tracking/contracts';
 import { startApi } from './start-api.ts';
-import type { Api, ApiCall } from './start-api.ts';
+import type { Api, ApiTestRequest } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 let api: Api;
@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const sent = { code: 'vessel_departed', occurred_at: '2026-01-05T10:00:00Z', source: 'carrier', external_id: 'EV-1' };
 /** Every request sends the latest consistency token, so that it includes all earlier writes of any caller. */
-const call = async (method: string, url: string, { key = operator, headers = {}, json }: ApiCall = {}) => {
+const call = async (method: string, url: string, { key = operator, headers = {}, json }: ApiTestRequest = {}) => {
   const known = token === '' ? {} : { 'consistency-token': token };
   const answer = await api.call(method, url, {
     key,

@@ -1,6 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Api, ApiCall } from './start-api.ts';
+import type { Api, ApiTestRequest } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 interface RecordedResponse {
@@ -27,7 +27,7 @@ export class SecretTracker {
    * successful one may contain the secret named `shown`.
    */
   checkSecretsInCalls(call: Api['call']) {
-    return async (method: string, path: string, sent: ApiCall = {}, shown?: string): Promise<ApiResponse> => {
+    return async (method: string, path: string, sent: ApiTestRequest = {}, shown?: string): Promise<ApiResponse> => {
       const answer = await call(method, path, sent);
       if (shown !== undefined && answer.status < 300) this.trackSecret(shown, extractSecret(answer));
       const own = shown === undefined ? undefined : this.secrets.get(shown);
@@ -48,12 +48,12 @@ export class SecretTracker {
   /** Returns the secrets in responses that must not contain them. */
   findLeakedSecrets(): readonly string[] {
     return this.responses.flatMap(({ where, content }) =>
-      this.findSecrets(content).map((name) => `${name} in ${where}`),
+      this.listSecretsInText(content).map((name) => `${name} in ${where}`),
     );
   }
 
   /** Returns the names of the secrets that a text contains, either plain or encoded for JSON or a URL. */
-  findSecrets(text: string): readonly string[] {
+  listSecretsInText(text: string): readonly string[] {
     const forms = (secret: string) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
     return [...this.secrets]
       .filter(([, secret]) => forms(secret).some((form) => text.includes(form)))

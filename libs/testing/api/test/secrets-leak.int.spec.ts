@@ -251,7 +251,7 @@ async function storesFail(): Promise<void> {
       await retried('POST', '/v1/service_accounts', { key: admin, json, headers: under(randomUUID()) }),
     ];
     expect(answers.map(({ status }) => status >= 500)).toEqual(answers.map(() => true));
-    for (const { text } of answers) expect(kept.findSecrets(text)).toEqual([]);
+    for (const { text } of answers) expect(kept.listSecretsInText(text)).toEqual([]);
     await identity.closeIdentity();
   }
 }
@@ -290,12 +290,12 @@ it('no response contains a secret except the one that creates it', () => {
 it('no log line contains a secret', () => {
   const texts = api.lines.map((line) => JSON.stringify(line));
   expect(texts.length).toBeGreaterThan(80);
-  expect(texts.flatMap((text) => kept.findSecrets(text).map((name) => `${name} in ${text}`))).toEqual([]);
+  expect(texts.flatMap((text) => kept.listSecretsInText(text).map((name) => `${name} in ${text}`))).toEqual([]);
 });
 
 it('no metric has a secret in its name or labels', () => {
   expect(api.counts.size).toBeGreaterThan(10);
-  expect(kept.findSecrets([...api.counts.keys()].join('\n'))).toEqual([]);
+  expect(kept.listSecretsInText([...api.counts.keys()].join('\n'))).toEqual([]);
 });
 
 it('the audit log contains no secret', async () => {
@@ -309,19 +309,19 @@ it('the audit log contains no secret', async () => {
       'webhook_endpoint.changed',
     ]),
   );
-  expect(kept.findSecrets(text)).toEqual([]);
+  expect(kept.listSecretsInText(text)).toEqual([]);
 });
 
 it('no event contains a secret, whether stored, exported or delivered', async () => {
   expect(exported).toContain('S-1');
-  expect(kept.findSecrets(exported)).toEqual([]);
+  expect(kept.listSecretsInText(exported)).toEqual([]);
   expect(receiver.deliveries().length).toBeGreaterThan(0);
   const bodies = receiver.requests.map(({ body }) => body.toString()).join('\n');
-  expect(kept.findSecrets(bodies)).toEqual([]);
+  expect(kept.listSecretsInText(bodies)).toEqual([]);
 });
 
 it('no file contains a secret in plain text', async () => {
   const bytes = await readFilesAsText(api.dataDir);
   expect(bytes).toContain('S-1');
-  expect(kept.findSecrets(bytes)).toEqual([]);
+  expect(kept.listSecretsInText(bytes)).toEqual([]);
 });

@@ -8,9 +8,9 @@ import { eventually, hostileReceivers } from '@tracking/testing';
 import { INDEXED_WEBHOOK_COLLECTIONS } from '@tracking/webhooks';
 import { type ClientReceiver, createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts';
 import type { ApiResponse } from './described-responses.ts';
-import { DocumentCalls, sendRawRequest, SMALL_PDF } from './document-calls.ts';
+import { DocumentApiRequests, sendRawRequest, SMALL_PDF } from './document-calls.ts';
 import { expectDocumentedError } from './documented-examples.ts';
-import { type Api, type ApiCall, startApi, overrideOperations } from './start-api.ts';
+import { type Api, type ApiTestRequest, startApi, overrideOperations } from './start-api.ts';
 
 type Refusal = Pick<ApiResponse, 'status' | 'body'>;
 
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.close());
 
-const post = (path: string, json: object = {}, options: ApiCall = {}) =>
+const post = (path: string, json: object = {}, options: ApiTestRequest = {}) =>
   api.call('POST', path, { key: admin, json, ...options });
 const idOf = ({ body }: ApiResponse) => String(body['id']);
 const endpoint = async () => String((await createEnabledEndpoint(api, admin, receiver.url))['id']);
@@ -68,7 +68,7 @@ async function openStreams(count: number): Promise<Refusal> {
 /** Provokes the error of each code. */
 const ERRORS: Readonly<Record<string, () => Promise<Refusal>>> = {
   storage_quota_exceeded: async () => {
-    const documents = new DocumentCalls(api, await api.key('operator', 'test', 'full'));
+    const documents = new DocumentApiRequests(api, await api.key('operator', 'test', 'full'));
     const shipment = await documents.createShipment();
     for (let n = 0; n < 4; n += 1) await documents.uploadDocument(shipment);
     return documents.sendUpload(shipment);
@@ -76,14 +76,14 @@ const ERRORS: Readonly<Record<string, () => Promise<Refusal>>> = {
   storage_full: async () => {
     const full = await startApi({ disk: { reserveBytes: 1_000, freeBytes: () => Promise.resolve(0) } });
     try {
-      const documents = new DocumentCalls(full, await full.key('operator'));
+      const documents = new DocumentApiRequests(full, await full.key('operator'));
       return await documents.sendUpload(await documents.createShipment());
     } finally {
       await full.stop();
     }
   },
   document_damaged: async () => {
-    const documents = new DocumentCalls(api, await api.key('operator', 'test', 'damaged'));
+    const documents = new DocumentApiRequests(api, await api.key('operator', 'test', 'damaged'));
     const folder = join(api.dataDir, 'objects');
     const before = await readdir(folder);
     const { id } = await documents.uploadDocument(await documents.createShipment());
@@ -158,7 +158,7 @@ const ERRORS: Readonly<Record<string, () => Promise<Refusal>>> = {
   },
   replay_running: async () => {
     await post('/v1/shipments', { external_id: 'PO-3' });
-    receiver.behave(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
+    receiver.setReceiverBehaviour(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
     const path = `/v1/webhook_endpoints/${await endpoint()}/replay`;
     await post(path, { since: '2026-01-01T00:00:00Z' });
     return post(path, { since: '2026-01-01T00:00:00Z' });

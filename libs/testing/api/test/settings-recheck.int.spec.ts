@@ -24,7 +24,7 @@ beforeEach(async () => {
   admin = await api.key('admin', 'live', workspace);
 });
 afterEach(async () => {
-  await job?.job.stopRounds();
+  await job?.job.stopJobRounds();
   job = undefined;
 });
 
@@ -51,7 +51,7 @@ function jobWith(parts: Partial<RecheckJobDependencies> = {}): RecheckJob {
 
 function start(parts: Partial<RecheckJobDependencies> = {}): void {
   job = jobWith(parts);
-  job.job.startRounds();
+  job.job.startJobRounds();
 }
 
 const hoursFromNow = (hours: number) => new Date(Date.now() + hours * HOUR).toISOString();
@@ -292,9 +292,9 @@ it('two concurrent jobs change each shipment once', async () => {
   const ids = await Promise.all(Array.from({ length: 30 }, () => held()));
   const other = jobWith({ page: 7 });
   start({ page: 5 });
-  other.job.startRounds();
+  other.job.startJobRounds();
   await patch({ customs_hold: { severity: 'low' } });
-  await done(30).finally(() => other.job.stopRounds());
+  await done(30).finally(() => other.job.stopJobRounds());
   for (const id of ids) {
     expect(await told(id, 'customs_hold')).toEqual(['exception.opened.v1 high', 'exception.updated.v1 low']);
   }

@@ -4,7 +4,7 @@ import type { JsonObject, Role } from '@tracking/contracts';
 import { Identity } from '@tracking/identity';
 import { eventually } from '@tracking/testing';
 import { startApi } from './start-api.ts';
-import type { Api, ApiCall } from './start-api.ts';
+import type { Api, ApiTestRequest } from './start-api.ts';
 import type { ApiResponse } from './described-responses.ts';
 
 const PASSWORD = 'violet harbour crane';
@@ -40,7 +40,7 @@ async function newUser(role: Role = 'viewer', workspace = 'default') {
   const { after } = await api.identity.users.createUser(command, { email, role, password: PASSWORD });
   return { ...after, email, command: () => ({ ...command, id: randomUUID() }) };
 }
-async function call(method: string, path: string, options: ApiCall = {}): Promise<ApiResponse> {
+async function call(method: string, path: string, options: ApiTestRequest = {}): Promise<ApiResponse> {
   const answer = await api.call(method, path, options);
   answers.push(answer.text);
   return answer;

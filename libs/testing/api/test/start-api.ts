@@ -26,7 +26,7 @@ import { type ApiResponse, expectResponseMatchesDescription } from './described-
 const createResponseCipher = (key: Uint8Array) => new SecretBox(key);
 export const PUBLIC_ADDRESSES = { appUrl: 'https://app.example', baseUrl: 'https://api.example' };
 
-export interface ApiCall {
+export interface ApiTestRequest {
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   /** Request body that is sent as JSON. */
@@ -211,7 +211,7 @@ export async function startApi(options: StartOptions = {}) {
       await outbound.closeReceivers();
       await readModels.stop();
       await identity.closeIdentity();
-      await engine.close();
+      await engine.closeEngine();
       await rm(dataDir, { recursive: true, force: true });
     },
   };
@@ -223,7 +223,7 @@ export function createCheckedCaller(url: string) {
   return async (
     method: string,
     path: string,
-    { key, headers, json, raw, signal }: ApiCall = {},
+    { key, headers, json, raw, signal }: ApiTestRequest = {},
   ): Promise<ApiResponse> => {
     const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
     const response = await fetch(`${url}${path}`, {

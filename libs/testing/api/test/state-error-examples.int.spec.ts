@@ -3,13 +3,13 @@ import { createEnabledEndpoint, startClientReceiver } from './client-endpoint.ts
 import type { ApiResponse } from './described-responses.ts';
 import {
   DOCUMENT_TYPE_PART,
-  DocumentCalls,
+  DocumentApiRequests,
   SMALL_PDF,
   encodeMultipartForm,
   createFormFilePart,
 } from './document-calls.ts';
 import { expectDocumentedError, replaceIdsWithPlaceholders, readExample } from './documented-examples.ts';
-import { type Api, type ApiCall, startApi } from './start-api.ts';
+import { type Api, type ApiTestRequest, startApi } from './start-api.ts';
 
 const OTHER_PDF = Buffer.from(String(SMALL_PDF).replace('1.7', '1.4'));
 const PAST = '2026-01-01T00:00:00Z';
@@ -17,7 +17,7 @@ const PAST = '2026-01-01T00:00:00Z';
 let api: Api;
 let page: string;
 let admin: string;
-let documents: DocumentCalls;
+let documents: DocumentApiRequests;
 let shipment: string;
 let receiver: Awaited<ReturnType<typeof startClientReceiver>>;
 /** Milliseconds that the clock of the API is ahead. */
@@ -26,7 +26,7 @@ beforeAll(async () => {
   api = await startApi({ override: () => ({ clock: () => new Date(Date.now() + ahead) }) });
   page = (await api.call('GET', '/docs/errors')).text;
   admin = await api.key('admin', 'test');
-  documents = new DocumentCalls(api, admin);
+  documents = new DocumentApiRequests(api, admin);
   receiver = await startClientReceiver();
   shipment = `/v1/shipments/${await create('/v1/shipments', { external_id: 'PO-1' })}`;
 });
@@ -35,9 +35,10 @@ afterAll(async () => {
   await api.stop();
 });
 
-const call = (method: string, path: string, options: ApiCall = {}) =>
+const call = (method: string, path: string, options: ApiTestRequest = {}) =>
   api.call(method, path, { key: admin, ...options });
-const post = (path: string, json: object = {}, options: ApiCall = {}) => call('POST', path, { json, ...options });
+const post = (path: string, json: object = {}, options: ApiTestRequest = {}) =>
+  call('POST', path, { json, ...options });
 async function create(path: string, json: object): Promise<string> {
   const { status, text, body } = await post(path, json);
   if (status >= 300) throw new Error(`${status} ${text}`);

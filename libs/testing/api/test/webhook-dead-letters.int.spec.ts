@@ -35,7 +35,7 @@ const codeOf = ({ status, body }: ApiResponse) => [status, (body['error'] as Jso
 async function deadLetters(count = 1): Promise<JsonObject[]> {
   const made: JsonObject[] = [];
   for (let n = 0; n < count; n += 1) made.push(await createEnabledEndpoint(api, key, receiver.url));
-  receiver.behave(hostileReceivers.answers(410, ''));
+  receiver.setReceiverBehaviour(hostileReceivers.answers(410, ''));
   await api.publish({
     id: `evt_${randomUUID()}`,
     type: 'shipment.created',
@@ -50,7 +50,7 @@ async function deadLetters(count = 1): Promise<JsonObject[]> {
     expect(found).toHaveLength(count);
     return found;
   });
-  receiver.behave(hostileReceivers.answers(204, ''));
+  receiver.setReceiverBehaviour(hostileReceivers.answers(204, ''));
   for (const { endpoint_id } of letters) {
     const path = `/v1/webhook_endpoints/${String(endpoint_id)}`;
     await eventually(async () => expect((await get(path)).body['status']).toBe('disabled'));

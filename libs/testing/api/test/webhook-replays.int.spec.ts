@@ -51,7 +51,7 @@ const sent = (): string[] => receiver.deliveries().map(({ headers }) => String(h
 /** Creates a replay that waits, because the endpoint requests a pause of an hour. */
 async function waiting(): Promise<{ readonly of: string; readonly made: ApiResponse }> {
   await missed(3);
-  receiver.behave(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
+  receiver.setReceiverBehaviour(hostileReceivers.answers(503, '', { 'retry-after': '3600' }));
   const of = await endpoint();
   const made = await replay(of);
   await eventually(() => expect(sent()).not.toEqual([]));

@@ -46,7 +46,7 @@ describe('statistics of an endpoint', () => {
 
     await publish();
     await eventually(() => expect(receiver.deliveries()).toHaveLength(1));
-    receiver.behave(hostileReceivers.answers(503, ''));
+    receiver.setReceiverBehaviour(hostileReceivers.answers(503, ''));
     await publish();
     await eventually(
       async () => {

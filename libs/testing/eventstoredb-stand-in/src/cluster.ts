@@ -76,7 +76,7 @@ export class StandInCluster {
   async stopCluster(): Promise<void> {
     clearTimeout(this.election);
     await Promise.all(this.nodes.map((node) => node.stopStandInNode()));
-    await this.engine.close();
+    await this.engine.closeEngine();
   }
 
   private findNode(index: number): StandInNode {

@@ -29,14 +29,14 @@ export interface InjectedFaults {
 }
 
 /** A switch that makes requests wait while it is on. */
-class RequestHold {
+class RequestDelaySwitch {
   private released: PromiseWithResolvers<void> | undefined;
 
   get isOn(): boolean {
     return this.released !== undefined;
   }
 
-  setRequestHold(isOn: boolean): void {
+  setRequestDelay(isOn: boolean): void {
     if (isOn) this.released ??= Promise.withResolvers();
     else {
       this.released?.resolve();
@@ -45,7 +45,7 @@ class RequestHold {
   }
 
   /** Resolves when the switch is off. */
-  async waitUntilHoldEnds(): Promise<void> {
+  async waitUntilRequestDelayEnds(): Promise<void> {
     while (this.released !== undefined) await this.released.promise;
   }
 }
@@ -55,8 +55,8 @@ export class FaultSwitches {
   checkpointInterval: number | null = null;
   private lostAnswers = 0;
   private appendsUntilCrash = Infinity;
-  private readonly hang = new RequestHold();
-  private readonly freeze = new RequestHold();
+  private readonly hang = new RequestDelaySwitch();
+  private readonly freeze = new RequestDelaySwitch();
   private readonly subscriptions = new Set<(reason: RequestRefusedError) => void>();
   private readonly cutConnections: () => void;
 
@@ -65,8 +65,8 @@ export class FaultSwitches {
   }
 
   setFaults(faults: InjectedFaults): void {
-    if (faults.hang !== undefined) this.hang.setRequestHold(faults.hang);
-    if (faults.freeze !== undefined) this.freeze.setRequestHold(faults.freeze);
+    if (faults.hang !== undefined) this.hang.setRequestDelay(faults.hang);
+    if (faults.freeze !== undefined) this.freeze.setRequestDelay(faults.freeze);
     this.lostAnswers = faults.loseAnswers ?? this.lostAnswers;
     this.appendsUntilCrash = faults.dieAfterAppends ?? this.appendsUntilCrash;
     if (faults.checkpointInterval !== undefined) this.checkpointInterval = faults.checkpointInterval;
@@ -81,14 +81,14 @@ export class FaultSwitches {
 
   /** Waits before a request is read while the node is frozen. */
   waitWhileFrozen(): Promise<void> {
-    return this.freeze.waitUntilHoldEnds();
+    return this.freeze.waitUntilRequestDelayEnds();
   }
 
   /** Waits before a response while the node is set to hang. */
   async waitWhileHanging(): Promise<void> {
     while (this.hang.isOn || this.freeze.isOn) {
-      await this.hang.waitUntilHoldEnds();
-      await this.freeze.waitUntilHoldEnds();
+      await this.hang.waitUntilRequestDelayEnds();
+      await this.freeze.waitUntilRequestDelayEnds();
     }
   }
 

@@ -30,7 +30,7 @@ const CALLS_WITHOUT_CREDENTIALS_PATTERN = /^\/event_store\.client\.(gossip|serve
 
 /** Refuses requests like a node: by their credentials, by the role of the node, and not at all while it is frozen. */
 export function createCredentialAndRoleInterceptor({ faults, role, users }: GateOptions): ServerInterceptor {
-  async function findRefusal(path: string, metadata: Metadata): Promise<Refusal | undefined> {
+  async function computeRefusal(path: string, metadata: Metadata): Promise<Refusal | undefined> {
     await faults.waitWhileFrozen();
     if (CALLS_WITHOUT_CREDENTIALS_PATTERN.test(path)) return undefined;
     const [authorization] = metadata.get('authorization');
@@ -43,7 +43,7 @@ export function createCredentialAndRoleInterceptor({ faults, role, users }: Gate
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, pass) =>
-            void findRefusal(path, metadata).then((refusal) =>
+            void computeRefusal(path, metadata).then((refusal) =>
               refusal === undefined ? pass(metadata) : call.sendStatus(refusal),
             ),
         }),

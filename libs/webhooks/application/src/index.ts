@@ -1,7 +1,7 @@
 export { SecretBox } from './endpoints/secrets.ts';
 export type { FindShardOwner, ShardOwnerOperations } from './ownership/owner-messages.ts';
 export { createShardLeaseName } from './ownership/shards.ts';
-export { findSecretsKeyId, storeOrCheckSecretsKey } from './endpoints/endpoint-store.ts';
+export { getSecretsKeyId, storeOrCheckSecretsKey } from './endpoints/endpoint-store.ts';
 export type { EventLog, EventLogQuery, LoggedEventRow } from './replays/replay-source.ts';
 export type * from './operation-types.ts';
 export {

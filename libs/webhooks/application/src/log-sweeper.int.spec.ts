@@ -3,7 +3,7 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { storeDeadLetters } from '../test/dead-letters.ts';
 import { createReceiverAnswer } from '../test/fake-receivers.ts';
-import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../test/webhooks-test-harness.ts';
 import { ENDPOINTS_COLLECTION, ENDPOINT_HEALTH_COLLECTION } from './endpoints/endpoint-document.ts';
 import {
   ATTEMPTS_COLLECTION,
@@ -20,169 +20,169 @@ const DAY_MS = 86_400_000;
 const POLICY: RetryPolicy = { firstMs: 5, factor: 1, capMs: 5, windowMs: 20 };
 const SETTINGS = { policy: POLICY, sweepMs: 20 };
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
-  webhooks = await stage.startWebhooks(SETTINGS);
+  harness = await WebhooksTestHarness.openWebhooksHarness();
+  webhooks = await harness.startWebhooks(SETTINGS);
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
 /** Numbers of documents: deliveries, earlier attempts, bodies. */
 async function stored(): Promise<readonly number[]> {
   const collections = await Promise.all(
     [DELIVERIES_COLLECTION, ATTEMPTS_COLLECTION, PAYLOADS_COLLECTION].map((spec) =>
-      stage.engine.documentStore.collection(spec),
+      harness.engine.documentStore.collection(spec),
     ),
   );
   return Promise.all(collections.map((collection) => collection.count({})));
 }
-const count = async (status: string) => (await stage.listDeliveries(webhooks, { statuses: [status] })).length;
+const count = async (status: string) => (await harness.listDeliveries(webhooks, { statuses: [status] })).length;
 const swept = () => webhooks.metrics.getMetricValue('webhook_deliveries_deleted_total');
 
 test('deletes deliveries past their retention with their attempts and bodies; keeps everything else', async () => {
   const other = { ...SAMPLE_SCOPE, workspace_id: 'wsp_two', environment: 'test' as const };
-  await stage.createEnabledEndpoint(webhooks, URL_A);
-  await stage.createEnabledEndpoint(webhooks, URL_A, {}, other);
-  const refusing = await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['milestone.recorded'] });
+  await harness.createEnabledEndpoint(webhooks, URL_A);
+  await harness.createEnabledEndpoint(webhooks, URL_A, {}, other);
+  const refusing = await harness.createEnabledEndpoint(webhooks, URL_B, { event_types: ['milestone.recorded'] });
   let refusals = 0;
-  stage.receivers.respondWith(URL_A, () =>
+  harness.receivers.respondWith(URL_A, () =>
     (refusals += 1) === 1 ? createReceiverAnswer(500) : createReceiverAnswer(200),
   );
-  stage.receivers.respondWith(URL_B, () => createReceiverAnswer(500));
-  await stage.publishEvents(
-    stage.addEvent(),
-    stage.addEvent(),
-    stage.addEvent(other),
-    stage.addEvent({ type: 'milestone.recorded' }),
+  harness.receivers.respondWith(URL_B, () => createReceiverAnswer(500));
+  await harness.publishEvents(
+    harness.addEvent(),
+    harness.addEvent(),
+    harness.addEvent(other),
+    harness.addEvent({ type: 'milestone.recorded' }),
   );
   await eventually(async () => expect([await count('succeeded'), await count('dead_lettered')]).toEqual([3, 1]));
   await eventually(() => expect(webhooks.metrics.getMetricValue('webhook_dead_letters_total')).toBe(1));
-  await webhooks.endpoints.disable({ ...stage.createCommand(), endpoint_id: refusing.id });
-  stage.clockOffset += 29 * DAY_MS;
-  await stage.publishEvents(stage.addEvent());
+  await webhooks.endpoints.disable({ ...harness.createCommand(), endpoint_id: refusing.id });
+  harness.clockOffset += 29 * DAY_MS;
+  await harness.publishEvents(harness.addEvent());
   await eventually(async () => expect(await count('succeeded')).toBe(4));
   expect(swept()).toBe(0);
 
-  stage.clockOffset += 2 * DAY_MS;
+  harness.clockOffset += 2 * DAY_MS;
   await eventually(() => expect(swept()).toBe(4));
   // The new one, and the dead letter whose body another delivery shared.
   await eventually(async () => expect((await stored())[2]).toBe(2));
   expect([await count('succeeded'), await count('dead_lettered')]).toEqual([1, 1]);
 
-  stage.clockOffset += 60 * DAY_MS;
+  harness.clockOffset += 60 * DAY_MS;
   await eventually(() => expect(swept()).toBe(6));
   await eventually(async () => expect(await stored()).toEqual([0, 0, 0]));
 });
 
 test('keeps pending deliveries, however old, which are delivered in the end', async () => {
-  const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-  const on = () => ({ ...stage.createCommand(), endpoint_id: id });
-  const held = stage.addEvent();
-  await stage.publishEvents(stage.addEvent());
+  const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+  const on = () => ({ ...harness.createCommand(), endpoint_id: id });
+  const held = harness.addEvent();
+  await harness.publishEvents(harness.addEvent());
   await eventually(async () => expect(await count('succeeded')).toBe(1));
   await webhooks.endpoints.disable(on());
-  await stage.publishEvents(held);
+  await harness.publishEvents(held);
   await eventually(async () => expect(await count('pending')).toBe(1));
-  stage.clockOffset += 400 * DAY_MS;
+  harness.clockOffset += 400 * DAY_MS;
   await eventually(() => expect(swept()).toBe(1));
   await webhooks.endpoints.enable(on());
-  await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(2));
-  expect(JSON.parse(stage.receivers.listDeliveriesAt(URL_A)[1]?.body ?? '')).toMatchObject({ id: held.id });
+  await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(2));
+  expect(JSON.parse(harness.receivers.listDeliveriesAt(URL_A)[1]?.body ?? '')).toMatchObject({ id: held.id });
   // Retention starts at the delivery's end, not at its event.
   await eventually(async () => expect(await count('succeeded')).toBe(1));
 });
 
 test('does not deliver events from before the retention watermark again if they are republished', async () => {
-  await stage.createEnabledEndpoint(webhooks, URL_A);
-  const event = stage.addEvent();
-  await stage.publishEvents(event);
+  await harness.createEnabledEndpoint(webhooks, URL_A);
+  const event = harness.addEvent();
+  await harness.publishEvents(event);
   await eventually(async () => expect(await count('succeeded')).toBe(1));
-  stage.clockOffset += 31 * DAY_MS;
+  harness.clockOffset += 31 * DAY_MS;
   await eventually(async () => expect((await stored())[0]).toBe(0));
   await webhooks.stop();
-  webhooks = await stage.startWebhooks(SETTINGS);
-  const next = stage.addEvent();
-  await stage.publishEvents(event, next);
+  webhooks = await harness.startWebhooks(SETTINGS);
+  const next = harness.addEvent();
+  await harness.publishEvents(event, next);
   await eventually(async () => expect(await count('succeeded')).toBe(1));
-  await stage.waitUntilConsumed();
-  expect(stage.receivers.listDeliveriesAt(URL_A).map(({ headers }) => headers['service-event-id'])).toEqual([
+  await harness.waitUntilConsumed();
+  expect(harness.receivers.listDeliveriesAt(URL_A).map(({ headers }) => headers['service-event-id'])).toEqual([
     event.id,
     next.id,
   ]);
 });
 
 test('records an event older than the log while nothing of its time was deleted', async () => {
-  await stage.createEnabledEndpoint(webhooks, URL_A);
-  const late = stage.addEvent();
-  stage.clockOffset += 31 * DAY_MS;
-  await stage.publishEvents(late);
-  await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
+  await harness.createEnabledEndpoint(webhooks, URL_A);
+  const late = harness.addEvent();
+  harness.clockOffset += 31 * DAY_MS;
+  await harness.publishEvents(late);
+  await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
 });
 
 test('deletes a replay this long after its end; keeps a running one', async () => {
   const create = async (endpoint_id: string) =>
-    (await webhooks.replays.create({ ...stage.createCommand(), endpoint_id, filter: {} })).id;
+    (await webhooks.replays.create({ ...harness.createCommand(), endpoint_id, filter: {} })).id;
   const statusOf = async (replay_id: string) =>
     (await webhooks.replays.get({ ...SAMPLE_SCOPE, replay_id }).catch(() => undefined))?.status;
-  const old = await create((await stage.createEnabledEndpoint(webhooks, URL_A)).id);
+  const old = await create((await harness.createEnabledEndpoint(webhooks, URL_A)).id);
   await eventually(async () => expect(await statusOf(old)).toBe('completed'));
-  const waiting = await stage.createEnabledEndpoint(webhooks, URL_B);
-  stage.addEvent();
-  stage.receivers.respondWith(URL_B, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
+  const waiting = await harness.createEnabledEndpoint(webhooks, URL_B);
+  harness.addEvent();
+  harness.receivers.respondWith(URL_B, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
   const running = await create(waiting.id);
-  stage.clockOffset += 29 * DAY_MS;
-  await webhooks.replays.cancel({ ...stage.createCommand(), replay_id: running });
-  await webhooks.replays.resume({ ...stage.createCommand(), replay_id: running });
-  stage.clockOffset += 2 * DAY_MS;
+  harness.clockOffset += 29 * DAY_MS;
+  await webhooks.replays.cancel({ ...harness.createCommand(), replay_id: running });
+  await webhooks.replays.resume({ ...harness.createCommand(), replay_id: running });
+  harness.clockOffset += 2 * DAY_MS;
   await eventually(async () => expect(await statusOf(old)).toBeUndefined());
   expect(await statusOf(running)).toBe('running');
 });
 
 test('deletes a deleted endpoint and its health with the last delivery and replay of its log', async () => {
   const deleted = async (url: string, statusCode: number) => {
-    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, url);
-    stage.receivers.respondWith(url, () => createReceiverAnswer(statusCode, { 'retry-after': '1' }));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, url);
+    harness.receivers.respondWith(url, () => createReceiverAnswer(statusCode, { 'retry-after': '1' }));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     await eventually(async () => {
-      const [found] = await stage.listDeliveries(webhooks, { endpoint_id });
+      const [found] = await harness.listDeliveries(webhooks, { endpoint_id });
       expect(found?.attempts_count).toBeGreaterThan(0);
     });
-    await webhooks.endpoints.remove({ ...stage.createCommand(), endpoint_id });
+    await webhooks.endpoints.remove({ ...harness.createCommand(), endpoint_id });
     return endpoint_id;
   };
   const collections = await Promise.all([
-    stage.engine.documentStore.collection(ENDPOINTS_COLLECTION),
-    stage.engine.documentStore.collection(ENDPOINT_HEALTH_COLLECTION),
+    harness.engine.documentStore.collection(ENDPOINTS_COLLECTION),
+    harness.engine.documentStore.collection(ENDPOINT_HEALTH_COLLECTION),
   ]);
   const left = async () => (await Promise.all(collections.map((each) => each.find({ filter: {}, limit: 9 })))).flat();
   const ids = async () => [...new Set((await left()).map(({ id }) => id))].sort();
   const gone = await deleted(URL_B, 503);
   const withDeadLetter = await deleted(URL_A, 500);
-  await storeDeadLetters(stage, 1, { endpoint_id: withDeadLetter });
+  await storeDeadLetters(harness, 1, { endpoint_id: withDeadLetter });
   expect(await ids()).toEqual([gone, withDeadLetter].sort());
   expect((await left()).length).toBeGreaterThan(2);
-  stage.clockOffset += 29 * DAY_MS;
-  const present = await stage.createEnabledEndpoint(webhooks, 'https://c.example.com/hook');
-  stage.clockOffset += 2 * DAY_MS;
+  harness.clockOffset += 29 * DAY_MS;
+  const present = await harness.createEnabledEndpoint(webhooks, 'https://c.example.com/hook');
+  harness.clockOffset += 2 * DAY_MS;
   await eventually(async () => expect(await ids()).toEqual([withDeadLetter, present.id].sort()));
-  stage.clockOffset += 60 * DAY_MS;
+  harness.clockOffset += 60 * DAY_MS;
   await eventually(async () => expect(await ids()).toEqual([present.id]));
 });
 
 test('deletes an unreferenced body at the retention of dead letters', async () => {
-  await stage.createEnabledEndpoint(webhooks, URL_A);
-  const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
-  stage.receivers.respondWith(URL_A, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
-  const waiting = stage.addEvent();
-  await stage.publishEvents(waiting);
-  await stage.waitUntilConsumed();
-  const body = (id: string) => ({ id, body: '{}', created_at: stage.now() });
+  await harness.createEnabledEndpoint(webhooks, URL_A);
+  const payloads = await harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
+  harness.receivers.respondWith(URL_A, () => createReceiverAnswer(503, { 'retry-after': '3600' }));
+  const waiting = harness.addEvent();
+  await harness.publishEvents(waiting);
+  await harness.waitUntilConsumed();
+  const body = (id: string) => ({ id, body: '{}', created_at: harness.now() });
   await payloads.insert(body('evt_orphan.2026-11-01'));
-  stage.clockOffset += 89 * DAY_MS;
+  harness.clockOffset += 89 * DAY_MS;
   await payloads.insert(body('evt_recent.2026-11-01'));
-  stage.clockOffset += 2 * DAY_MS;
+  harness.clockOffset += 2 * DAY_MS;
   await eventually(async () => expect(await payloads.get('evt_orphan.2026-11-01')).toBeUndefined());
   const left = (await payloads.find({ filter: {}, limit: 9 })).map(({ id }) => id.split('.')[0]);
   expect(left.sort()).toEqual(['evt_recent', waiting.id].sort());

@@ -34,7 +34,7 @@ function startSweeper(parts: Partial<Record<keyof LogSweeperDependencies, unknow
   const lease = { lost: never, handOverRequested: never, release: () => Promise.resolve() } as Lease;
   const sweeper = new LogSweeper({
     deliveries: { find: () => Promise.resolve([]) },
-    payloads: { findWithin: () => Promise.resolve({ documents: [] }), writeMany: () => Promise.resolve() },
+    payloads: { findWithinByteLimit: () => Promise.resolve({ documents: [] }), writeMany: () => Promise.resolve() },
     replays: { deleteEndedReplays: () => Promise.resolve(), hasReplays: () => Promise.resolve(false) },
     statistics: { deleteHours: () => Promise.resolve() },
     endpoints: { listDeletedBefore: () => Promise.resolve([]) },
@@ -48,7 +48,7 @@ function startSweeper(parts: Partial<Record<keyof LogSweeperDependencies, unknow
     ...parts,
     pace,
   } as unknown as LogSweeperDependencies);
-  sweeper.job.startRounds();
+  sweeper.job.startJobRounds();
   return sweeper;
 }
 
@@ -58,7 +58,7 @@ describe('the sweep of old webhook records', () => {
     const fields = { body, created_at: OLD };
     const left = new Map(Array.from({ length: 20 }, (_, n): [string, object] => [`evt_${n + 10}.v`, fields]));
     const trace: (number | 'pause')[] = [];
-    const findWithin = ({ after = [], limit }: Query, maxBytes: number) => {
+    const findWithinByteLimit = ({ after = [], limit }: Query, maxBytes: number) => {
       const all = [...left.keys()].map((id) => ({ id, ...fields })).filter(({ id }) => id > String(after[0] ?? ''));
       const documents = all.slice(0, Math.min(limit, Math.max(1, Math.floor(maxBytes / body.length))));
       trace.push(documents.length);
@@ -68,9 +68,9 @@ describe('the sweep of old webhook records', () => {
       for (const { id } of writes) left.delete(id);
     };
     const rest = async () => void trace.push('pause');
-    const sweeper = startSweeper({ payloads: { findWithin, writeMany } }, new DutyCycle({ share: 0.2, rest }));
+    const sweeper = startSweeper({ payloads: { findWithinByteLimit, writeMany } }, new DutyCycle({ share: 0.2, rest }));
     await eventually(() => expect(left.size).toBe(0));
-    await sweeper.job.stopRounds();
+    await sweeper.job.stopJobRounds();
     const reads = trace.slice(trace.indexOf(4), trace.lastIndexOf(4) + 2);
     expect(reads).toEqual(Array.from({ length: 5 }, () => [4, 'pause']).flat());
   });
@@ -93,7 +93,7 @@ describe('the sweep of old webhook records', () => {
     const rest = async () => void (await setImmediate());
     const sweeper = startSweeper({ deliveries: { find } }, new DutyCycle({ share: 0.2, rest }));
     await new Promise((resolve) => ending.signal.addEventListener('abort', resolve));
-    await sweeper.job.stopRounds();
+    await sweeper.job.stopJobRounds();
     expect(parts).toEqual(['wsp_10']);
   });
 
@@ -106,7 +106,7 @@ describe('the sweep of old webhook records', () => {
       async (all, pace, { signal }) => {
         const sweeper = startSweeper({ endpoints: new EndpointStore(all) }, pace);
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        await sweeper.job.stopRounds();
+        await sweeper.job.stopJobRounds();
       },
     ],
   ])('pauses after each page of %s, and stops when the process ends', async (_, page, sweep) => {

@@ -1,4 +1,4 @@
-import { ENVIRONMENTS, type Scope, type Timestamp } from '@tracking/contracts';
+import { ENVIRONMENTS, type WorkspaceScope, type Timestamp } from '@tracking/contracts';
 import {
   type Clock,
   type Collection,
@@ -84,7 +84,7 @@ export class LogSweeper {
       intervalMs: everyMs,
       // Record the events that were published while no process ran before raising the watermark.
       startsWithWait: true,
-      round: (ending) => this.deleteExpiredDeliveries(ending),
+      runRound: (ending) => this.deleteExpiredDeliveries(ending),
     });
   }
 
@@ -125,7 +125,7 @@ export class LogSweeper {
   private async sweepPageOfBodies(before: Timestamp): Promise<number> {
     const resume = this.lastBody === undefined ? {} : { after: [this.lastBody] };
     const query = { filter: {}, sort: { fields: ['id'] }, limit: PAGE_SIZE, ...resume };
-    const { documents: found } = await this.dependencies.payloads.findWithin(query, BODY_BYTES_PER_READ);
+    const { documents: found } = await this.dependencies.payloads.findWithinByteLimit(query, BODY_BYTES_PER_READ);
     this.lastBody = found.at(-1)?.id;
     const old = found.filter(({ created_at }) => created_at < before);
     await this.deleteUnreferenced(new Map(old.map(({ id }) => [id, undefined])));
@@ -186,7 +186,7 @@ export class LogSweeper {
    * Deletes bodies that no delivery refers to.
    * @param scopes scope of each body, by id; undefined if it is not known
    */
-  private async deleteUnreferenced(scopes: ReadonlyMap<string, Scope | undefined>): Promise<void> {
+  private async deleteUnreferenced(scopes: ReadonlyMap<string, WorkspaceScope | undefined>): Promise<void> {
     const unneeded: string[] = [];
     for (const [payload_id, scope] of scopes) {
       const filter = { event_id: getPayloadEventId(payload_id), payload_id };

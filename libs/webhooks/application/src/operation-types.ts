@@ -8,7 +8,7 @@ import type {
   JsonValue,
   PageRequest,
   ParkedMessage,
-  Scope,
+  WorkspaceScope,
   Timestamp,
 } from '@tracking/contracts';
 import type {
@@ -22,10 +22,10 @@ import type {
   Verification,
 } from '@tracking/webhooks-domain';
 
-export type { ParkedMessage, Scope };
+export type { ParkedMessage, WorkspaceScope };
 
 /** A request that changes something. Created at the edge, so that a repeated request is not carried out twice. */
-export interface WebhookCommand extends Scope {
+export interface WebhookCommand extends WorkspaceScope {
   /** UUID of the command. The same id is the same command, however often it is sent. */
   readonly id: string;
   /** Time of the command. */
@@ -56,7 +56,7 @@ export interface DeliveryCommand extends WebhookCommand {
   readonly delivery_id: string;
 }
 
-export interface ListEndpoints extends Scope, PageRequest {}
+export interface ListEndpoints extends WorkspaceScope, PageRequest {}
 
 export interface DeliveryFilter {
   readonly endpoint_id?: string;
@@ -73,7 +73,7 @@ export interface DeliveryFilter {
 /** Request for a page of deliveries, newest first. */
 export interface ListDeliveries extends PageRequest {
   /** Scopes to read: one for clients; operators may read several. */
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly WorkspaceScope[];
   readonly filter: DeliveryFilter;
 }
 
@@ -88,7 +88,7 @@ export interface DeadLetterFilter {
   readonly since?: Timestamp;
   readonly until?: Timestamp;
 }
-export interface SummarizeDeadLetters extends Scope {
+export interface SummarizeDeadLetters extends WorkspaceScope {
   readonly filter: DeadLetterFilter;
 }
 export interface DeadLetterCount {
@@ -129,7 +129,7 @@ export interface ReplayCommand extends WebhookCommand {
   readonly replay_id: string;
 }
 /** Request for the replays of one endpoint or of all, newest first. */
-export interface ListReplays extends Scope, PageRequest {
+export interface ListReplays extends WorkspaceScope, PageRequest {
   readonly endpoint_id?: string;
 }
 
@@ -178,7 +178,7 @@ export interface RevealedSecret {
 /**
  * Request for an endpoint's hourly statistics, from the hour of `since` to the last hour that begins before `until`.
  */
-export interface GetStats extends Scope {
+export interface GetStats extends WorkspaceScope {
   readonly endpoint_id: string;
   /** Start of the period, at most 30 days before `until`; one day before it by default. */
   readonly since?: Timestamp;

@@ -16,7 +16,7 @@ import type {
   ReplayCommand,
   RevealedSecret,
   RotateSecret,
-  Scope,
+  WorkspaceScope,
   DeadLettersCommand,
   DeadLettersResult,
   SummarizeDeadLetters,
@@ -39,7 +39,7 @@ export interface WebhookEndpoints {
   create(command: CreateEndpoint): Promise<NewWebhookEndpoint>;
   /** Lists endpoints, newest first. */
   list(request: ListEndpoints): Promise<ItemPage<WebhookEndpoint>>;
-  get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
+  get(request: WorkspaceScope & { readonly endpoint_id: string }): Promise<WebhookEndpoint>;
   /**
    * Changes an endpoint. A changed URL has to be verified again. If its scheme, host or port changes, stored headers are
    * dropped. @throws validation_failed
@@ -76,7 +76,10 @@ export interface WebhookEndpoints {
 /** Operations on deliveries. Preconditions apply as in {@link WebhookEndpoints}. */
 export interface WebhookDeliveries {
   list(request: ListDeliveries): Promise<ItemPage<WebhookDelivery>>;
-  get(request: { readonly scopes: readonly Scope[]; readonly delivery_id: string }): Promise<WebhookDeliveryDetail>;
+  get(request: {
+    readonly scopes: readonly WorkspaceScope[];
+    readonly delivery_id: string;
+  }): Promise<WebhookDeliveryDetail>;
   /** Requests one attempt as soon as possible. The schedule stays unchanged. @throws endpoint_not_enabled */
   retry(command: DeliveryCommand): Promise<WebhookDelivery>;
   /** @throws delivery_succeeded */
@@ -104,7 +107,7 @@ export interface WebhookReplays {
    */
   create(command: CreateReplay): Promise<WebhookReplay>;
   list(request: ListReplays): Promise<ItemPage<WebhookReplay>>;
-  get(request: Scope & { readonly replay_id: string }): Promise<WebhookReplay>;
+  get(request: WorkspaceScope & { readonly replay_id: string }): Promise<WebhookReplay>;
   /** Cancels a replay. Deliveries that the replay has already taken continue on their schedule. A replay that has ended stays unchanged. */
   cancel(command: ReplayCommand): Promise<WebhookReplay>;
   /** Resumes a canceled replay where it stopped. @throws replay_completed, replay_running, endpoint_not_enabled */

@@ -269,8 +269,8 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   if (!passive) {
     owner.startOwningShards();
     stats.keeper.startRounds();
-    for (const job of jobs) job.startRounds();
-    deferred.job.startRounds();
+    for (const job of jobs) job.startJobRounds();
+    deferred.job.startJobRounds();
     lag.startMeasuring();
     consumed = broker.consume(consumption, recorder.consume);
   }
@@ -289,7 +289,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
       consuming.abort();
       stats.keeper.stopRounds();
       lag.stopMeasuringLag();
-      const recorded = deferred.job.stopRounds();
+      const recorded = deferred.job.stopJobRounds();
       await consumed;
       const timer = setTimeout(() => ended.abort(), settings.drainMs);
       const drained = Promise.all([owner.stopOwningShards(), dispatcher.stopDispatching()]).then(() =>
@@ -298,7 +298,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
       await Promise.race([drained, waitForAbort(ended.signal)]);
       clearTimeout(timer);
       ended.abort();
-      await Promise.all([recorded, ...jobs.map((job) => job.stopRounds())]);
+      await Promise.all([recorded, ...jobs.map((job) => job.stopJobRounds())]);
       await owner.releaseShards();
     },
   };

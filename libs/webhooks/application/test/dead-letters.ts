@@ -8,7 +8,7 @@ import {
   createDeliveryId,
   convertToDeliveryDocument,
 } from '../src/store/delivery-document.ts';
-import { SAMPLE_SCOPE, type WebhooksTestStage } from './stage.ts';
+import { SAMPLE_SCOPE, type WebhooksTestHarness } from './webhooks-test-harness.ts';
 
 export interface DeadLetterFields {
   readonly endpoint_id: string;
@@ -21,18 +21,18 @@ export interface DeadLetterFields {
 
 /** Creates stored dead letters, already announced, each of its own event. */
 export async function storeDeadLetters(
-  stage: WebhooksTestStage,
+  harness: WebhooksTestHarness,
   count: number,
   {
     endpoint_id,
     event_type = 'shipment.created',
     reason: code = 'timeout',
-    at = stage.now(),
+    at = harness.now(),
     ...more
   }: DeadLetterFields,
 ): Promise<readonly DeliveryDocument[]> {
   const made = Array.from({ length: count }, () => {
-    const event = stage.addEvent({ type: event_type as 'shipment.created', created_at: at });
+    const event = harness.addEvent({ type: event_type as 'shipment.created', created_at: at });
     const payload_id = `${event.id}.2026-11-01`;
     const about = { event_id: event.id, event_type, event_created_at: at, payload_id, sandbox: false };
     const fields = { id: createDeliveryId(endpoint_id, event), ...SAMPLE_SCOPE, ...more, endpoint_id, ...about };
@@ -40,14 +40,14 @@ export async function storeDeadLetters(
     const ended = { last_error, attempts_count: 12, next_attempt_at: null, completed_at: at, announced_at: at };
     return convertToDeliveryDocument({ ...createDelivery(fields, at), ...ended, status: 'dead_lettered' });
   });
-  const payloads = await stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
+  const payloads = await harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
   const bodies = made.map(({ event_id, payload_id }) => ({
     id: payload_id,
     body: `{"id":"${event_id}"}`,
     created_at: at,
   }));
   await payloads.writeMany(bodies.map((document) => ({ kind: 'insert', document })));
-  const deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+  const deliveries = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
   await deliveries.writeMany(made.map((document) => ({ kind: 'insert', document })));
   return made;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EVENT_HEADERS, NEWEST_API_VERSION, SHIPMENT_EVENTS_TOPIC } from '@tracking/contracts';
 import { EmbeddedEngine } from '@tracking/embedded';
 import { createOutboundHttp } from '@tracking/outbound-http';
-import { noMetrics, silentLogger, simulateDelay } from '@tracking/testing';
+import { noMetrics, silentLogger, waitForSimulatedDelay } from '@tracking/testing';
 import { WEBHOOK_TOPICS, Webhooks } from '../src/index.ts';
 import { FakeEventLog } from './fake-event-log.ts';
 
@@ -55,15 +55,19 @@ while (task === 'publish') {
   });
   await embeddedEngine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, messages);
   for (const id of ids) printLine(`published ${id}`);
-  await simulateDelay(1);
+  await waitForSimulatedDelay(1);
 }
 for (;;) {
-  const lag = await embeddedEngine.messageBroker.lag(SHIPMENT_EVENTS_TOPIC.name, 'webhooks');
+  const lag = await embeddedEngine.messageBroker.readConsumerLag(SHIPMENT_EVENTS_TOPIC.name, 'webhooks');
   const statuses = ['pending', 'retrying'] as const;
-  const { items } = await runningWebhooks.deliveries.list({ scopes: [sampleScope], filter: { statuses }, limit: 1 });
+  const { items } = await runningWebhooks.deliveries.list({
+    scopes: [sampleScope],
+    filter: { statuses },
+    limit: 1,
+  });
   if (lag === 0 && items.length === 0) break;
-  await simulateDelay(10);
+  await waitForSimulatedDelay(10);
 }
 printLine('idle');
 await runningWebhooks.stop();
-await embeddedEngine.close();
+await embeddedEngine.closeEngine();

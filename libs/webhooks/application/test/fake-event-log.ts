@@ -1,4 +1,4 @@
-import { type PublishedEvent, type Scope, isInScope } from '@tracking/contracts';
+import { type PublishedEvent, type WorkspaceScope, isResourceInScope } from '@tracking/contracts';
 import { Unavailable } from '@tracking/ports';
 import type { EventLog, EventLogQuery, LoggedEventRow } from '../src/replays/replay-source.ts';
 
@@ -17,10 +17,10 @@ export class FakeEventLog implements EventLog {
     this.published.push(...events);
   }
 
-  page(scope: Scope, { types, since, until, upTo, after, limit }: EventLogQuery) {
+  page(scope: WorkspaceScope, { types, since, until, upTo, after, limit }: EventLogQuery) {
     // In tests, a position of the event store is the number of events.
     if (Number(upTo) > this.shown) return Promise.reject(new Unavailable('read models', 'test'));
-    const rows = this.listRows(scope).filter(
+    const rows = this.listEventRows(scope).filter(
       ({ type, created_at, position }) =>
         types.includes(type) &&
         (since === null || created_at >= since) &&
@@ -38,15 +38,17 @@ export class FakeEventLog implements EventLog {
     return wanted.flatMap((row) => this.published.filter(({ id }) => id === row.id));
   }
 
-  find(scope: Scope, ids: readonly string[]): Promise<readonly LoggedEventRow[]> {
-    return Promise.resolve(this.listRows(scope).filter(({ id }) => ids.includes(id)));
+  find(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly LoggedEventRow[]> {
+    return Promise.resolve(this.listEventRows(scope).filter(({ id }) => ids.includes(id)));
   }
 
-  private listRows(scope: Scope): readonly LoggedEventRow[] {
+  private listEventRows(scope: WorkspaceScope): readonly LoggedEventRow[] {
     return this.published.flatMap((event, index) => {
       const { id, type, created_at } = event;
       const position = String(index + 1).padStart(10, '0');
-      return isInScope(event, scope) ? [{ id, type, created_at, position, stream: 'shipment-1', revision: index }] : [];
+      return isResourceInScope(event, scope)
+        ? [{ id, type, created_at, position, stream: 'shipment-1', revision: index }]
+        : [];
     });
   }
 }

@@ -30,15 +30,15 @@ export class FlakyProcess extends KillableProcess {
 
   private flakyCollection<T extends Document>(inner: Collection<T>, name: string): Collection<T> {
     return {
-      get: (id) => this.callFlaky(() => inner.get(id)),
-      getMany: (ids) => this.callFlaky(() => inner.getMany(ids)),
-      find: (query) => this.callFlaky(() => inner.find(query)),
-      findWithin: (query, maxBytes) => this.callFlaky(() => inner.findWithin(query, maxBytes)),
-      count: (filter, options) => this.callFlaky(() => inner.count(filter, options)),
-      sum: (field, filter, index) => this.callFlaky(() => inner.sum(field, filter, index)),
-      scan: (query) => this.callFlaky(() => inner.scan(query)),
+      get: (id) => this.callFlakyPort(() => inner.get(id)),
+      getMany: (ids) => this.callFlakyPort(() => inner.getMany(ids)),
+      find: (query) => this.callFlakyPort(() => inner.find(query)),
+      findWithinByteLimit: (query, maxBytes) => this.callFlakyPort(() => inner.findWithinByteLimit(query, maxBytes)),
+      count: (filter, options) => this.callFlakyPort(() => inner.count(filter, options)),
+      sum: (field, filter, index) => this.callFlakyPort(() => inner.sum(field, filter, index)),
+      scan: (query) => this.callFlakyPort(() => inner.scan(query)),
       insert: async (document) => {
-        const done = await this.callFlaky(() => inner.insert(document));
+        const done = await this.callFlakyPort(() => inner.insert(document));
         if (this.afterWritesTo === name) throw new Unavailable('document store', 'test');
         return done;
       },
@@ -46,18 +46,18 @@ export class FlakyProcess extends KillableProcess {
         // A failure affects only calls that begin later. A call in progress has already taken effect.
         const fails = this.afterNextReplace;
         this.afterNextReplace = false;
-        const done = await this.callFlaky(() => inner.replace(document, guard));
+        const done = await this.callFlakyPort(() => inner.replace(document, guard));
         if (!fails) return done;
         throw new Unavailable('document store', 'test');
       },
-      upsert: (document, guard) => this.callFlaky(() => inner.upsert(document, guard)),
-      delete: (id, guard) => this.callFlaky(() => inner.delete(id, guard)),
+      upsert: (document, guard) => this.callFlakyPort(() => inner.upsert(document, guard)),
+      delete: (id, guard) => this.callFlakyPort(() => inner.delete(id, guard)),
       writeMany: async (writes) => {
-        if (writes.some((write) => this.isWriteHeld(write))) await this.holdCall();
-        await this.callFlaky(() => inner.writeMany(writes));
+        if (writes.some((write) => this.isWriteHeld(write))) await this.holdPortCall();
+        await this.callFlakyPort(() => inner.writeMany(writes));
         if (this.afterWritesTo === name) throw new Unavailable('document store', 'test');
       },
-      claim: (query, set) => this.callFlaky(() => inner.claim(query, set)),
+      claim: (query, set) => this.callFlakyPort(() => inner.claim(query, set)),
     };
   }
 
@@ -72,13 +72,13 @@ export class FlakyProcess extends KillableProcess {
     return 'endpoint_id' in write.document && write.document.endpoint_id === endpoint;
   }
 
-  private async holdCall(): Promise<void> {
+  private async holdPortCall(): Promise<void> {
     this.atGate += 1;
     await this.gate.promise;
     this.atGate -= 1;
   }
 
-  private async callFlaky<T>(work: () => Promise<T>): Promise<T> {
+  private async callFlakyPort<T>(work: () => Promise<T>): Promise<T> {
     this.calls += 1;
     if (this.down) throw new Unavailable('document store', 'test');
     // Failures are spread over the calls, so that no kind of work fails every time.

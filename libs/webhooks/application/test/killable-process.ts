@@ -102,7 +102,7 @@ export class KillableProcess {
         });
       },
       countPublished: (topic) => broker.countPublished(topic),
-      lag: (topic, group) => broker.lag(topic, group),
+      readConsumerLag: (topic, group) => broker.readConsumerLag(topic, group),
       close: () => broker.close(),
     };
   }
@@ -120,8 +120,8 @@ export class KillableProcess {
 
   wrapLeases(leases: LeaseSource): LeaseSource {
     return {
-      acquire: async (name, signal) => {
-        const lease = await leases.acquire(name, signal);
+      acquireLease: async (name, signal) => {
+        const lease = await leases.acquireLease(name, signal);
         const release = () => lease.release();
         if (this.dead) {
           await release();
@@ -156,7 +156,7 @@ export class KillableProcess {
       get: (id) => this.runRead(() => collection.get(id)),
       getMany: (ids) => this.runRead(() => collection.getMany(ids)),
       find: (query) => this.runRead(() => collection.find(query)),
-      findWithin: (query, maxBytes) => this.runRead(() => collection.findWithin(query, maxBytes)),
+      findWithinByteLimit: (query, maxBytes) => this.runRead(() => collection.findWithinByteLimit(query, maxBytes)),
       count: (filter, options) => this.runRead(() => collection.count(filter, options)),
       sum: (field, filter, index) => this.runRead(() => collection.sum(field, filter, index)),
       scan: (query) => this.runRead(() => collection.scan(query)),

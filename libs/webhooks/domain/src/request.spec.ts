@@ -139,7 +139,7 @@ describe('payload versions', () => {
 
   test('an event published in an older version is sent in that version, and converted to older ones from there', () => {
     const older = { ...event, api_version: SECOND as ApiVersion, data: { ref: 'PO-1' } };
-    expect([FIRST, SECOND, THIRD].map((wanted) => versions.selectVersion(older, wanted as ApiVersion))).toEqual([
+    expect([FIRST, SECOND, THIRD].map((wanted) => versions.choosePayloadVersion(older, wanted as ApiVersion))).toEqual([
       FIRST,
       SECOND,
       SECOND,

@@ -16,7 +16,7 @@ import {
 
 /** Version and form in which an event is rendered. */
 export interface PayloadFormat {
-  /** A version that {@link PayloadVersions.selectVersion} returns for the event. */
+  /** A version that {@link PayloadVersions.choosePayloadVersion} returns for the event. */
   readonly version: ApiVersion;
   readonly form: PayloadForm;
 }

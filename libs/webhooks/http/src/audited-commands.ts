@@ -1,4 +1,4 @@
-import { reportChange } from '@tracking/http';
+import { auditChange } from '@tracking/http';
 import type {
   CreateReplay,
   DeliveryCommand,
@@ -39,7 +39,7 @@ export async function replayOrDiscardDeadLetters(
     ...(counted && { [counted.is_exact ? 'matched' : 'matched_at_least']: counted.count }),
     replay_ids: settled.replays.map(({ id }) => id),
   };
-  reportChange(request, { before: null, after: after ?? null });
+  auditChange(request, { before: null, after: after ?? null });
   return settled;
 }
 
@@ -52,7 +52,7 @@ export async function createReplay(
   const replay = await replays.create(command);
   const { environment } = command;
   const after = { environment, ...selectAuditedReplayFilter(replay), statuses: replay.statuses, replay_id: replay.id };
-  reportChange(request, { before: null, after }, replay.endpoint_id);
+  auditChange(request, { before: null, after }, replay.endpoint_id);
   return replay;
 }
 
@@ -70,7 +70,7 @@ export async function changeReplay(
   const isChanged = from !== to && to === (action === 'cancel' ? 'canceled' : 'running');
   const after = { environment, action: kind, endpoint_id, matched, status: to };
   const change = isChanged ? { before: { status: from }, after } : { before: null, after: null };
-  reportChange(request, change, replay_id);
+  auditChange(request, change, replay_id);
   return replay;
 }
 
@@ -86,7 +86,7 @@ export async function discardDelivery(
   const { endpoint_id, event_id, event_type, status } = delivery;
   const after = { endpoint_id, event_id, event_type, status };
   const change = from === status ? { before: null, after: null } : { before: { status: from }, after };
-  reportChange(request, change, delivery.id);
+  auditChange(request, change, delivery.id);
   return delivery;
 }
 

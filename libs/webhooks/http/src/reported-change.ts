@@ -1,5 +1,5 @@
 import type { JsonObject, Warning } from '@tracking/contracts';
-import { reportChange, getRequestScope } from '@tracking/http';
+import { auditChange, getRequestScope } from '@tracking/http';
 import type { WebhookEndpoint, WebhookEndpoints } from '@tracking/webhooks';
 import type { FastifyReply } from 'fastify';
 
@@ -15,7 +15,7 @@ export async function changeEndpointAndReport<T extends object>(
 ): Promise<{ readonly before: WebhookEndpoint; readonly after: T }> {
   const before = await endpoints.get({ ...getRequestScope(request), endpoint_id });
   const after = await change();
-  reportChange(request, { before, after: 'deleted' in after ? null : after });
+  auditChange(request, { before, after: 'deleted' in after ? null : after });
   return { before, after };
 }
 

@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Inject, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Scope } from '@tracking/contracts';
+import type { WorkspaceScope } from '@tracking/contracts';
 import {
   RecordInAuditLog,
   BodyPipe,
@@ -47,7 +47,7 @@ export class WebhookDeadLettersController {
   @ApiResponse({ status: 200, description: 'Counts of the matching dead letters.', type: DeadLetterSummaryResource })
   summarizeDeadLetters(
     @Query() query: GetDeadLetterSummaryDto,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
   ): Promise<DeadLetterSummary> {
     return this.webhooks.deadLetters.summary({ ...scope, filter: convertToDeadLetterFilter(query) });
   }

@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Page, Scope, Warning } from '@tracking/contracts';
+import type { Page, WorkspaceScope, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
   ScopeOfRequest,
@@ -44,7 +44,7 @@ export class WebhookDeliveriesController {
   @ApiResponse({ status: 200, description: 'A page of deliveries.', type: DeliveryPageResource })
   async listDeliveries(
     @Query() query: ListDeliveriesDto,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
   ): Promise<Page<WebhookDelivery>> {
     const filter = toDeliveryFilter(query);
     const listing = { list: 'webhook deliveries', scope, filter: { ...filter }, sort: '-created_at' };
@@ -59,7 +59,7 @@ export class WebhookDeliveriesController {
   @DeliveryNotFoundResponse()
   async getDelivery(
     @Param('id') delivery_id: string,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookDeliveryDetail> {
     const delivery = await this.webhooks.deliveries.get({ scopes: [scope], delivery_id });

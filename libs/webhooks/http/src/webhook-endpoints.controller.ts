@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { JsonObject, Page, Scope, Warning } from '@tracking/contracts';
+import type { JsonObject, Page, WorkspaceScope, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
   BodyPipe,
@@ -15,7 +15,7 @@ import {
   ErrorResponse,
   getRequestScope,
   RequestBody,
-  reportChange,
+  auditChange,
   WriteResponder,
   type WriteResponse,
 } from '@tracking/http';
@@ -91,7 +91,10 @@ export class WebhookEndpointsController {
   @Get()
   @PublicRoute('listWebhookEndpoints', { summary: 'List endpoints, newest first', query: PageDto })
   @ApiResponse({ status: 200, description: 'A page of endpoints.', type: EndpointPageResource })
-  async listEndpoints(@Query() query: PageDto, @ScopeOfRequest() scope: Scope): Promise<Page<WebhookEndpoint>> {
+  async listEndpoints(
+    @Query() query: PageDto,
+    @ScopeOfRequest() scope: WorkspaceScope,
+  ): Promise<Page<WebhookEndpoint>> {
     const listing = { list: 'webhook endpoints', scope, filter: {}, sort: '-created_at' };
     return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
       this.webhooks.endpoints.list({ ...scope, ...asked }),
@@ -104,7 +107,7 @@ export class WebhookEndpointsController {
   @EndpointNotFoundResponse()
   async getEndpoint(
     @Param('id') endpoint_id: string,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookEndpoint> {
     const endpoint = await this.webhooks.endpoints.get({ ...scope, endpoint_id });
@@ -119,7 +122,7 @@ export class WebhookEndpointsController {
   getStatistics(
     @Param('id') endpoint_id: string,
     @Query() query: GetEndpointStatsDto,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
   ): Promise<WebhookStats> {
     return this.webhooks.stats.get({ ...scope, endpoint_id, ...toStatsPeriod(query) });
   }
@@ -187,7 +190,7 @@ export class WebhookEndpointsController {
     await this.throttle.countChallenge(scope.workspace_id, before);
     const body = await this.webhooks.endpoints.verify({ ...command, endpoint_id });
     // A challenge that changes no status is visible only in `last_verification`.
-    reportChange(reply.request, { before: { status: before.status }, after: { status: body.status } }, endpoint_id);
+    auditChange(reply.request, { before: { status: before.status }, after: { status: body.status } }, endpoint_id);
     return this.responder.respond(reply, ignored, { body, version: body.version });
   }
 

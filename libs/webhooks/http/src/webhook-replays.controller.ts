@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Page, Scope, Warning } from '@tracking/contracts';
+import type { Page, WorkspaceScope, Warning } from '@tracking/contracts';
 import {
   RecordInAuditLog,
   ScopeOfRequest,
@@ -78,7 +78,10 @@ export class WebhookReplaysController {
   @Get('webhook_replays')
   @PublicRoute('listWebhookReplays', { summary: 'List replays, newest first', query: ListReplaysDto })
   @ApiResponse({ status: 200, description: 'A page of replays.', type: ReplayPageResource })
-  async listReplays(@Query() query: ListReplaysDto, @ScopeOfRequest() scope: Scope): Promise<Page<WebhookReplay>> {
+  async listReplays(
+    @Query() query: ListReplaysDto,
+    @ScopeOfRequest() scope: WorkspaceScope,
+  ): Promise<Page<WebhookReplay>> {
     const filter = query.endpoint_id === undefined ? {} : { endpoint_id: query.endpoint_id };
     const listing = { list: 'webhook replays', scope, filter, sort: '-created_at' };
     return readListPageByTextPosition(query, listing, this.cursors, (asked) =>
@@ -92,7 +95,7 @@ export class WebhookReplaysController {
   @ReplayNotFoundResponse()
   async getReplay(
     @Param('id') replay_id: string,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<WebhookReplay> {
     const replay = await this.webhooks.replays.get({ ...scope, replay_id });

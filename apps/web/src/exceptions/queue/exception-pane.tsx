@@ -17,7 +17,7 @@ import { EXCEPTION_LABELS, EXCEPTION_STATUS_LABELS, RESOLUTION_LABELS } from '..
 import type { ExceptionAction } from './exception-action-dialog.tsx';
 import { exceptionQuery, useExceptionActions } from './queue-queries.ts';
 import { DueDateText } from './queue-rows.tsx';
-import { formatAge, findDueDate } from './queue-search.ts';
+import { formatAge, getExceptionDueDate } from './queue-search.ts';
 
 interface ExceptionPaneProps {
   readonly id: string;
@@ -133,7 +133,7 @@ function ExceptionActions({
 
 function ExceptionDetails({ exception, me }: { readonly exception: ShipmentException; readonly me: string }) {
   const { type, container_number, assignee, detected_by, opened_at, acknowledged_at, resolution } = exception;
-  const due = findDueDate(exception);
+  const due = getExceptionDueDate(exception);
   return (
     <PropertyList
       facts={[

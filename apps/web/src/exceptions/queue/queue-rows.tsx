@@ -10,7 +10,7 @@ import { SeverityBadge } from '../../shipments/shipment-facts.tsx';
 import { LocalTime, localizeTimes } from '../../values/time.tsx';
 import { EXCEPTION_STATUS_LABELS } from '../exception-labels.ts';
 import classes from './queue-rows.module.css';
-import { formatAge, findDueDate, isOverdue } from './queue-search.ts';
+import { formatAge, getExceptionDueDate, isOverdue } from './queue-search.ts';
 
 const ROW_HEIGHT_PX = 56;
 /** Number of rows between the last visible row and the end of the list at which the next page is loaded. */
@@ -257,7 +257,7 @@ type Shown = Pick<ShipmentException, 'type' | 'metrics' | 'severity' | 'status'>
 
 /** Shows the due date or due time of an exception. Shows a dash if the exception has no due date. */
 export function DueDateText({ exception }: { readonly exception: Shown }) {
-  const due = findDueDate(exception);
+  const due = getExceptionDueDate(exception);
   if (due === undefined)
     return (
       <Text span c="dimmed" inherit>

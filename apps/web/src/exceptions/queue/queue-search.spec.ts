@@ -3,7 +3,7 @@ import {
   formatAge,
   matchesQueueSearch,
   compareByDueDate,
-  findDueDate,
+  getExceptionDueDate,
   buildExceptionFilter,
   isOverdue,
   isListPossiblyIncomplete,
@@ -105,12 +105,12 @@ describe('due dates', () => {
     ({ type, metrics, opened_at }) as ShipmentException;
 
   it('finds the due date or due time that the rule measured, if there is one', () => {
-    expect(findDueDate(one('demurrage_risk', { last_free_day: '2026-12-01' }))).toMatchObject({
+    expect(getExceptionDueDate(one('demurrage_risk', { last_free_day: '2026-12-01' }))).toMatchObject({
       kind: 'day',
       value: '2026-12-01',
     });
-    expect(findDueDate(one('missed_connection', { next_etd: null }))).toBeUndefined();
-    expect(findDueDate(one('customs_hold', {}))).toBeUndefined();
+    expect(getExceptionDueDate(one('missed_connection', { next_etd: null }))).toBeUndefined();
+    expect(getExceptionDueDate(one('customs_hold', {}))).toBeUndefined();
   });
 
   it('sorts exceptions by due date, soonest first, and those without a due date last, oldest first', () => {

@@ -33,12 +33,12 @@ export interface QueueSearch {
 /** Parses the state of the exceptions queue from the page URL. Invalid parameters are ignored. */
 export function readQueueSearch(raw: Record<string, unknown>): QueueSearch {
   const values = {
-    view: findAllowedValue(['mine', 'unassigned', 'resolved'] as const, raw['view']),
+    view: parseAllowedValue(['mine', 'unassigned', 'resolved'] as const, raw['view']),
     severity: readNameList(raw['severity']),
     type: readNameList(raw['type']),
-    status: findAllowedValue(['open', 'acknowledged'] as const, raw['status']),
-    age: findAllowedValue(AGE_FILTERS, raw['age']),
-    sort: findAllowedValue(['opened_at', '-opened_at', 'due'] as const, raw['sort']),
+    status: parseAllowedValue(['open', 'acknowledged'] as const, raw['status']),
+    age: parseAllowedValue(AGE_FILTERS, raw['age']),
+    sort: parseAllowedValue(['opened_at', '-opened_at', 'due'] as const, raw['sort']),
     at: typeof raw['at'] === 'string' && raw['at'].startsWith('exc_') ? raw['at'] : undefined,
   };
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
@@ -52,7 +52,7 @@ function readNameList(value: unknown): string | undefined {
   return typeof value === 'string' && /^[a-z_]+(,[a-z_]+)*$/.test(value) ? value : undefined;
 }
 
-function findAllowedValue<const T extends string>(all: readonly T[], value: unknown): T | undefined {
+function parseAllowedValue<const T extends string>(all: readonly T[], value: unknown): T | undefined {
   return all.find((each) => each === value);
 }
 
@@ -160,7 +160,7 @@ const DUE_DATE_METRICS: Readonly<
  * Returns the due date of an exception. Returns undefined if the exception type has no due date, or if the date is
  * unknown.
  */
-export function findDueDate({ type, metrics }: ExceptionMetrics): DueDate | undefined {
+export function getExceptionDueDate({ type, metrics }: ExceptionMetrics): DueDate | undefined {
   const due = DUE_DATE_METRICS[type];
   const value = due && metrics[due.metric];
   if (due === undefined || typeof value !== 'string') return undefined;
@@ -179,7 +179,7 @@ export function compareByDueDate(one: ShipmentException, other: ShipmentExceptio
  * Returns the due date in epoch milliseconds. Because the time zone of the port is unknown, a day ends at midnight UTC.
  */
 function getDueTimestamp(exception: ExceptionMetrics): number {
-  const due = findDueDate(exception);
+  const due = getExceptionDueDate(exception);
   if (due === undefined) return Number.MAX_SAFE_INTEGER;
   return Date.parse(due.kind === 'day' ? `${due.value}T23:59:59.999Z` : due.value);
 }
@@ -190,7 +190,7 @@ function getDueTimestamp(exception: ExceptionMetrics): number {
  * earliest time zone.
  */
 export function isOverdue(exception: ExceptionMetrics & Pick<ShipmentException, 'severity'>, now: number): boolean {
-  const due = findDueDate(exception);
+  const due = getExceptionDueDate(exception);
   if (due === undefined) return false;
   const at = Date.parse(due.value);
   return due.kind === 'moment' ? at < now : exception.severity === 'critical' && at + EARLIEST_ZONE_DAY_END_MS <= now;

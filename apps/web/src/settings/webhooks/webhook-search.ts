@@ -17,7 +17,7 @@ export interface DeliverySearch {
 
 const parseId = (prefix: string, value: unknown) =>
   typeof value === 'string' && value.trim().startsWith(`${prefix}_`) ? value.trim() : undefined;
-const findAllowedValue = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
+const parseAllowedValue = <T extends string>(all: readonly T[], value: unknown) => all.find((each) => each === value);
 
 /** Returns the known delivery statuses of a comma-separated list. */
 export function parseStatuses(named: unknown): readonly DeliveryStatus[] {
@@ -31,9 +31,9 @@ export function readDeliverySearch(raw: Record<string, unknown>): DeliverySearch
   const values: DeliverySearch = {
     endpoint_id: parseId('whe', raw['endpoint_id']),
     event_id: parseId('evt', raw['event_id']),
-    event_type: findAllowedValue(EVENT_TYPES, raw['event_type']),
+    event_type: parseAllowedValue(EVENT_TYPES, raw['event_type']),
     status: status.length > 0 ? status.join(',') : undefined,
-    reason: findAllowedValue(FAILURE_REASON_NAMES, raw['reason']),
+    reason: parseAllowedValue(FAILURE_REASON_NAMES, raw['reason']),
     since: parseUrlTime(raw['since']),
     until: parseUrlTime(raw['until']),
   };

@@ -5,11 +5,11 @@ import { QueryView } from '../../app/page.tsx';
 import { useApi, useEnvironment } from '../../session/session.ts';
 import { TitledCard } from '../parts.tsx';
 import { useShipment } from '../shipment-queries.ts';
-import { type ExampleCall, listExampleCalls } from './example-calls.ts';
+import { type ExampleApiRequest, listExampleApiRequests } from './example-calls.ts';
 import { CurlCommand, CodeSnippet } from './snippet.tsx';
 
 /** Section that shows the shipment as JSON and the API requests of the page as curl commands. */
-export function CallsSection() {
+export function ApiRequestsSection() {
   const shipment = useShipment();
   return (
     <Stack gap="sm">
@@ -24,7 +24,7 @@ export function CallsSection() {
           </Anchor>
         </Text>
         <Accordion variant="separated">
-          {listExampleCalls(shipment).map((call) => (
+          {listExampleApiRequests(shipment).map((call) => (
             <Accordion.Item value={call.label} key={call.label}>
               <Accordion.Control>
                 <Group gap="xs">
@@ -33,7 +33,7 @@ export function CallsSection() {
               </Accordion.Control>
               <Accordion.Panel>
                 <CurlCommand method={call.method} path={call.path} body={call.body} />
-                {call.read !== undefined && <ExampleCallResponse path={call.path} read={call.read} />}
+                {call.read !== undefined && <ExampleApiResponse path={call.path} read={call.read} />}
               </Accordion.Panel>
             </Accordion.Item>
           ))}
@@ -43,13 +43,13 @@ export function CallsSection() {
   );
 }
 
-interface ExampleCallResponseProps {
+interface ExampleApiResponseProps {
   readonly path: string;
-  readonly read: NonNullable<ExampleCall['read']>;
+  readonly read: NonNullable<ExampleApiRequest['read']>;
 }
 
 /** Button that sends the example request and shows the response. */
-function ExampleCallResponse({ path, read }: ExampleCallResponseProps) {
+function ExampleApiResponse({ path, read }: ExampleApiResponseProps) {
   const [client, environment, { id }] = [useApi(), useEnvironment(), useShipment()];
   const [asks, setAsks] = useState(false);
   const answer = useQuery({

@@ -1,19 +1,19 @@
 import type { Shipment, TrackingClient } from '@tracking/client';
 
-export interface ExampleCall extends HttpCall {
+export interface ExampleApiRequest extends HttpRequestParts {
   readonly label: string;
   /** Sends the request with the API client. Defined only for requests that read. */
   readonly read?: (client: TrackingClient) => PromiseLike<unknown>;
 }
 
 /** Lists the API requests that do the same as the functions of the shipment page. */
-export function listExampleCalls({ id, containers, container_numbers }: Shipment): ExampleCall[] {
+export function listExampleApiRequests({ id, containers, container_numbers }: Shipment): ExampleApiRequest[] {
   const shipment = `/v1/shipments/${id}`;
   const [number] = container_numbers;
   const [container] = containers;
   const departure = { code: 'vessel_departed', occurred_at: '2026-11-21T09:30:00+08:00', location: 'CNSHA' };
   const all = { classifier: 'all', include_superseded: true, include_retracted: true, limit: 200 } as const;
-  const reads: readonly [label: string, path: string, read: NonNullable<ExampleCall['read']>][] = [
+  const reads: readonly [label: string, path: string, read: NonNullable<ExampleApiRequest['read']>][] = [
     ['Get the shipment', '', (client) => client.shipments.get(id)],
     [
       'List all milestones',
@@ -58,7 +58,7 @@ export function listExampleCalls({ id, containers, container_numbers }: Shipment
   ];
 }
 
-export interface HttpCall {
+export interface HttpRequestParts {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Path of the request with its query string. */
   readonly path: string;
@@ -72,7 +72,7 @@ const API_KEY_PLACEHOLDER = '$API_KEY';
 const PATH_PLACEHOLDER_PATTERN = /\$[A-Z_]+/g;
 
 /** Formats an API request as a curl command. */
-export function formatCurl({ method, path, body }: HttpCall, base: string): string {
+export function formatCurl({ method, path, body }: HttpRequestParts, base: string): string {
   const lines = [
     `curl${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(base + path).replaceAll(PATH_PLACEHOLDER_PATTERN, `'"$&"'`)}`,
     `-H "Authorization: Bearer ${API_KEY_PLACEHOLDER}"`,

@@ -1,7 +1,7 @@
 import { ActionIcon } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { CopyText } from '../../app/copy.tsx';
-import { type HttpCall, formatCurl } from './example-calls.ts';
+import { type HttpRequestParts, formatCurl } from './example-calls.ts';
 import classes from './snippet.module.css';
 
 interface CodeSnippetProps {
@@ -36,6 +36,6 @@ export function CodeSnippet({ text, what }: CodeSnippetProps) {
 }
 
 /** An API request as a curl command. A placeholder stands for the API key. */
-export function CurlCommand(call: HttpCall) {
+export function CurlCommand(call: HttpRequestParts) {
   return <CodeSnippet text={formatCurl(call, globalThis.location.origin)} what="the command" />;
 }

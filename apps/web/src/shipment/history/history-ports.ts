@@ -70,12 +70,12 @@ export function listResourceDifferences<Resource extends object>(
     .flatMap((field) => listDifferences(seen[field], now[field], [field]))
     .map((difference) => ({
       ...difference,
-      zone: findOwnZone(now) ?? findZone(difference.path, 'to'),
-      fromZone: findOwnZone(seen) ?? findZone(difference.path, 'from'),
+      zone: getTimeZoneOfResource(now) ?? findZone(difference.path, 'to'),
+      fromZone: getTimeZoneOfResource(seen) ?? findZone(difference.path, 'from'),
     }));
 }
 
-function findOwnZone(resource: object): string | undefined {
+function getTimeZoneOfResource(resource: object): string | undefined {
   const { timezone } = resource as { readonly timezone?: unknown };
   return typeof timezone === 'string' ? timezone : undefined;
 }

@@ -4,7 +4,7 @@ import {
   RESOLUTION_LABELS,
   SEVERITY_LABELS,
 } from '../../exceptions/exception-labels.ts';
-import { findWholeDay, formatDate } from '../../values/zones.ts';
+import { toWholeDay, formatDate } from '../../values/zones.ts';
 import { CONTENT_TYPE_LABELS, DOCUMENT_LABELS, DOCUMENT_STATUS_LABELS } from '../labels.ts';
 
 /** Converts the name of a field to a label, such as `free_days_left` to "Free days left". */
@@ -95,7 +95,7 @@ export function formatStoredValue(value: unknown, field = '', zone?: string | nu
 
 function formatTextValue(value: string, field: string, zone: string | null | undefined): string {
   const isExpectedTime = EXPECTED_TIME_FIELDS.has(field);
-  const date = DATE_PATTERN.test(value) ? value : isExpectedTime ? findWholeDay(value, zone) : undefined;
+  const date = DATE_PATTERN.test(value) ? value : isExpectedTime ? toWholeDay(value, zone) : undefined;
   if (date !== undefined) return formatDate(date);
   if (INSTANT_PATTERN.test(value)) return formatInstant(value);
   return ENUM_FIELDS.has(field) ? (VALUE_LABELS[value] ?? toReadableLabel(value)) : value;

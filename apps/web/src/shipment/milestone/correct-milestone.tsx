@@ -8,7 +8,7 @@ import { QueryView } from '../../app/page.tsx';
 import { useApiWrite } from '../../app/write.ts';
 import type { Environment } from '../../session/api.ts';
 import { useApi, useEnvironment } from '../../session/session.ts';
-import { USER_TIME_ZONE, findWholeDay, formatDate, formatInstantInZone, isDateOnly } from '../../values/zones.ts';
+import { USER_TIME_ZONE, toWholeDay, formatDate, formatInstantInZone, isDateOnly } from '../../values/zones.ts';
 import {
   ResourceChangedError,
   type VersionedResource,
@@ -177,6 +177,6 @@ function MilestoneConflictPanel({ before, theirs, mine, onClose, ...choice }: Mi
 function formatMilestoneFieldWithTime(milestone: Milestone, field: MilestoneField): string {
   if (field !== 'occurred_at') return formatMilestoneField(milestone, field);
   const { occurred_at, timezone } = milestone;
-  const date = isDateOnly(occurred_at) ? occurred_at : findWholeDay(occurred_at, timezone);
+  const date = isDateOnly(occurred_at) ? occurred_at : toWholeDay(occurred_at, timezone);
   return date === undefined ? formatInstantInZone(occurred_at, USER_TIME_ZONE) : formatDate(date);
 }

@@ -9,7 +9,7 @@ import {
 } from '@tracking/ports';
 import { monotonicMs, WakeUpSignal } from '@tracking/resilience';
 import {
-  type CallTarget,
+  type NodeCallTarget,
   type NodeClient,
   describeFailureReason,
   type RetryTelemetry,
@@ -122,7 +122,7 @@ async function* readBufferedSlices({ buffer, maxBatch, ...reader }: LogReader, a
 /** A page of the log, and the target that answered. */
 interface AnsweredPage {
   readonly page: Awaited<ReturnType<LogPageReader['readPageAfter']>>;
-  readonly target: CallTarget;
+  readonly target: NodeCallTarget;
 }
 
 /**
@@ -193,7 +193,7 @@ interface StoredEventSearch {
  * @throws the client's error when the subscription is lost
  */
 async function* findStoredEvents(
-  { client, callOptions }: CallTarget,
+  { client, callOptions }: NodeCallTarget,
   { after, prefixes, limit, stop }: StoredEventSearch,
 ): AsyncGenerator<LogSlice> {
   let checkpoint = after;

@@ -1,4 +1,9 @@
-import { findConnectionOption, formatConnectionString, listHosts, parseConnectionString } from './connection-string.ts';
+import {
+  findConnectionOption,
+  formatConnectionString,
+  listNodeAddresses,
+  parseConnectionString,
+} from './connection-string.ts';
 
 describe('a connection string', () => {
   it('is parsed into hosts, credentials, options and the preferred node', () => {
@@ -32,7 +37,7 @@ describe('a connection string', () => {
   });
 
   it('lists its hosts, with the default port', () => {
-    expect(listHosts(parseConnectionString('esdb://a:1,b,c:3/?tls=false'))).toEqual([
+    expect(listNodeAddresses(parseConnectionString('esdb://a:1,b,c:3/?tls=false'))).toEqual([
       { host: 'a', port: 1 },
       { host: 'b', port: 2113 },
       { host: 'c', port: 3 },

@@ -76,7 +76,7 @@ export function findConnectionOption(options: ConnectionString['options'], wante
 }
 
 /** Returns host and port of each node, or of the name that stands for all nodes. */
-export function listHosts({ hosts }: ConnectionString): { readonly host: string; readonly port: number }[] {
+export function listNodeAddresses({ hosts }: ConnectionString): { readonly host: string; readonly port: number }[] {
   return hosts
     .split(',')
     .map((text) => text.trim().replace(/\/+$/, ''))

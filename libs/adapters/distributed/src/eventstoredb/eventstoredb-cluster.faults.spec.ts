@@ -9,7 +9,7 @@ import {
   createStreamPrefix,
   createTempFolder,
   eventually,
-  listIds,
+  listEventIds,
   itInSoak,
   scaleTimeout,
   type TempFolder,
@@ -48,7 +48,7 @@ function follow(store: EventStore, prefix: string, stop: AbortController) {
   const claims: Position[] = [];
   const done = (async () => {
     for await (const batch of store.catchUp({ streamPrefixes: [prefix], signal: stop.signal })) {
-      seen.push(...listIds(batch.events));
+      seen.push(...listEventIds(batch.events));
       if (batch.caughtUp) claims.push(batch.position);
     }
   })();
@@ -183,7 +183,7 @@ function testLaggingFollower(): void {
     const { seen, done } = follow(store, stream, stop);
     const events = createNewEvents(3);
     await store.append(stream, 'no_stream', events);
-    await eventually(() => expect(seen).toEqual(listIds(events)));
+    await eventually(() => expect(seen).toEqual(listEventIds(events)));
     expect(await standIn.countSubscriptions(SECOND)).toBe(1);
     expect(await standIn.countSubscriptions(FIRST)).toBe(0);
     stop.abort();
@@ -196,19 +196,19 @@ function testLaggingFollower(): void {
     const { seen, done } = follow(store, stream, stop);
     const first = createNewEvents(2);
     await store.append(stream, 'no_stream', first);
-    await eventually(() => expect(seen).toEqual(listIds(first)));
+    await eventually(() => expect(seen).toEqual(listEventIds(first)));
     await standIn.setFaults({ lag: true }, SECOND);
     const second = createNewEvents(2);
     const { position } = await store.append(stream, 1, second);
-    expect(listIds(await store.read(stream))).toEqual(listIds([...first, ...second]));
+    expect(listEventIds(await store.read(stream))).toEqual(listEventIds([...first, ...second]));
     expect(await store.lastRevision(stream)).toBe(3);
     expect((await store.head()) ?? '').toBe(position);
-    await eventually(() => expect(seen).toEqual(listIds([...first, ...second])));
+    await eventually(() => expect(seen).toEqual(listEventIds([...first, ...second])));
     expect(await standIn.countSubscriptions(FIRST)).toBe(1);
     await standIn.setFaults({ lag: false }, SECOND);
     const third = createNewEvents(1);
     await store.append(stream, 3, third);
-    await eventually(() => expect(seen).toEqual(listIds([...first, ...second, ...third])));
+    await eventually(() => expect(seen).toEqual(listEventIds([...first, ...second, ...third])));
     stop.abort();
     await done;
   });
@@ -222,15 +222,19 @@ function testLaggingFollower(): void {
     await eventually(() => expect(seen).toHaveLength(2));
     await standIn.setFaults({ freeze: true }, FIRST);
     try {
-      expect(listIds(await store.read(stream, { to: 1, isStored: true }))).toEqual(listIds(events.slice(0, 2)));
+      expect(listEventIds(await store.read(stream, { to: 1, isStored: true }))).toEqual(
+        listEventIds(events.slice(0, 2)),
+      );
     } finally {
       await standIn.setFaults({ freeze: false }, FIRST);
     }
     await standIn.setFaults({ lead: true }, FIRST);
     await standIn.setFaults({ lag: true }, SECOND);
     await eventually(() => store.append(stream, 1, events.slice(2)), { deadlineMs: MAX_OUTAGE_MS });
-    expect(listIds(await store.read(stream, { to: 3, isStored: true }))).toEqual(listIds(events));
-    expect(listIds(await store.read(stream, { from: 3, to: 3, isStored: true }))).toEqual(listIds(events.slice(3)));
+    expect(listEventIds(await store.read(stream, { to: 3, isStored: true }))).toEqual(listEventIds(events));
+    expect(listEventIds(await store.read(stream, { from: 3, to: 3, isStored: true }))).toEqual(
+      listEventIds(events.slice(3)),
+    );
     stop.abort();
     await done;
   });
@@ -243,7 +247,7 @@ function testLaggingFollower(): void {
       if (hundred === 4) await standIn.setFaults({ lag: true }, SECOND);
       const events = createNewEvents(100);
       ({ position } = await writer.append(stream, hundred === 0 ? 'no_stream' : hundred * 100 - 1, events));
-      appended.push(...listIds(events));
+      appended.push(...listEventIds(events));
     }
     const stop = new AbortController();
     const { seen, claims, done } = follow(openAtFollower(), stream, stop);
@@ -265,7 +269,7 @@ function testLaggingFollower(): void {
     await standIn.setFaults({ lead: true }, SECOND);
     await standIn.setFaults({ lag: true }, FIRST);
     await store.append(stream, 0, events.slice(1));
-    await eventually(() => expect(seen).toEqual(listIds(events)));
+    await eventually(() => expect(seen).toEqual(listEventIds(events)));
     stop.abort();
     await done;
   });

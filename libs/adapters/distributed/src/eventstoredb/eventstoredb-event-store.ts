@@ -36,7 +36,7 @@ import {
   DEFAULT_EVENTSTOREDB_LIMITS,
   type EventStoreDbLimits,
   type EventStoreDbOptions,
-  type CallTarget,
+  type NodeCallTarget,
   type NodeClient,
   createNodeClient,
   retryUntilTimeout,
@@ -225,7 +225,7 @@ export class EventStoreDbEventStore implements EventStore {
    * Reads a part of a stream. If the target does not respond, the next attempts read from the leader. If a follower has
    * too few events, it may be behind, and the next page is read from the leader.
    */
-  private async readStreamPage(target: CallTarget, stream: string, from: number, count: number) {
+  private async readStreamPage(target: NodeCallTarget, stream: string, from: number, count: number) {
     this.throwIfClosed();
     const { leader } = this.node;
     let asked = target;
@@ -266,7 +266,7 @@ function measureWritableEvents(events: readonly NewEvent[]): number {
   return bytes;
 }
 
-interface StreamPage {
+interface StreamReadRange {
   readonly from: number;
   readonly count: number;
   /** Maximum milliseconds between two events of the response. */
@@ -274,9 +274,9 @@ interface StreamPage {
 }
 
 function readStreamBatch(
-  target: CallTarget,
+  target: NodeCallTarget,
   stream: string,
-  { from, count, silenceMs }: StreamPage,
+  { from, count, silenceMs }: StreamReadRange,
 ): Promise<CollectResult<StoredEvent>> {
   const { client, callOptions } = target;
   const read = client.readStream(stream, { ...callOptions, fromRevision: BigInt(from), maxCount: count });
@@ -285,7 +285,7 @@ function readStreamBatch(
 
 /** Reads a stream. Returns no events if the stream does not exist. */
 async function collectStreamEvents(
-  target: CallTarget,
+  target: NodeCallTarget,
   read: StreamingRead<ResolvedEvent>,
   silenceMs: number,
 ): Promise<CollectResult<StoredEvent>> {

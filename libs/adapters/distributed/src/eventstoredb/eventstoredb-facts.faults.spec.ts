@@ -8,7 +8,7 @@ import {
   hasEventCount,
   eventually,
   collectCatchUpEvents,
-  listIds,
+  listEventIds,
   testIfSupported,
   createNewEvent,
   createNewEvents,
@@ -44,7 +44,7 @@ async function fill(store: EventStore, prefix: string, streams: readonly string[
     for (const stream of streams) {
       const events = createNewEvents(100);
       await store.append(prefix + stream, hundred === 0 ? 'no_stream' : hundred * 100 - 1, events);
-      appended.push(...listIds(events));
+      appended.push(...listEventIds(events));
     }
   }
   return appended;
@@ -76,17 +76,17 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
         { prefixes: [prefix], maxBatch: 100 },
         ({ position = '' }) => position >= before,
       );
-      expect(listIds(whole.events)).toEqual(mine);
+      expect(listEventIds(whole.events)).toEqual(mine);
       for (const [index, { position }] of whole.batches.entries()) {
         if (index % 4 !== 0) continue;
-        const handed = whole.batches.slice(0, index + 1).flatMap(({ events }) => listIds(events)).length;
+        const handed = whole.batches.slice(0, index + 1).flatMap(({ events }) => listEventIds(events)).length;
         store = await subject.reopen();
         const rest = await collectCatchUpEvents(
           store,
           { prefixes: [prefix], after: position },
           ({ position: at = '' }) => at >= before,
         );
-        expect(listIds(rest.events)).toEqual(mine.slice(handed));
+        expect(listEventIds(rest.events)).toEqual(mine.slice(handed));
       }
     });
   });
@@ -99,7 +99,7 @@ describe(`facts about EventStoreDB, on ${NODE_NAME}`, () => {
       expect(await store.append(stream, 'no_stream', first)).toMatchObject({ revision: 1 });
       expect(await store.append(stream, 1, second)).toMatchObject({ revision: 2 });
       expect(await errorOf(store.append(stream, 0, second))).toBeInstanceOf(VersionConflict);
-      expect(listIds(await store.read(stream))).toEqual(listIds([...first, ...second]));
+      expect(listEventIds(await store.read(stream))).toEqual(listEventIds([...first, ...second]));
     });
 
     it('at another correct revision are a new append', async () => {
@@ -259,7 +259,7 @@ function factsOfFaults(): void {
       else await fixture.standIn.setFaults({ dropSubscriptions: true });
       fault.resolve();
     }
-    expect(listIds((await following).events)).toEqual(appended);
+    expect(listEventIds((await following).events)).toEqual(appended);
   });
 
   it('a consumer that is too slow for the node neither loses nor repeats events', async () => {
@@ -274,7 +274,7 @@ function factsOfFaults(): void {
     const appended = await fill(store, a, ['x', 'y', 'z'], 10);
     proceed.resolve();
     const { events, batches } = await slow;
-    expect(listIds(events)).toEqual(appended);
+    expect(listEventIds(events)).toEqual(appended);
     expect(Math.max(...batches.map((batch) => batch.events.length))).toBe(20);
   });
 
@@ -336,8 +336,8 @@ function factsOfFaults(): void {
     await fixture.node.startNode();
     isBack = true;
     await appending;
-    expect(listIds((await following).events)).toEqual(appended);
-    expect(listIds(await store.read(a))).toEqual(appended);
+    expect(listEventIds((await following).events)).toEqual(appended);
+    expect(listEventIds(await store.read(a))).toEqual(appended);
   });
 
   it('ended subscriptions end without an error', async () => {
@@ -426,7 +426,7 @@ function factsOfFaults(): void {
     const answers = await Promise.all(requests.map((events, n) => store.append(`${a}${n}`, 'no_stream', events)));
     expect(answers.every(({ revision }) => revision === 1)).toBe(true);
     for (const [n, events] of requests.entries())
-      expect(listIds(await store.read(`${a}${n}`))).toEqual(listIds(events));
+      expect(listEventIds(await store.read(`${a}${n}`))).toEqual(listEventIds(events));
   });
 
   it('the same ids are accepted again after kill -9, and never stored twice', async () => {

@@ -6,7 +6,7 @@ import {
   hasEventCount,
   eventually,
   collectCatchUpEvents,
-  listIds,
+  listEventIds,
   testIfSupported,
   createNewEvents,
   createStreamPrefix,
@@ -115,7 +115,7 @@ function faults(): void {
     await fixture.node.startNode();
     const events = createNewEvents(3);
     await retryUntilAnswered(() => store.append(`${prefix}2`, 'no_stream', events));
-    expect(listIds((await following).events)).toEqual(listIds(events));
+    expect(listEventIds((await following).events)).toEqual(listEventIds(events));
     await store.close();
   });
 

@@ -3,7 +3,7 @@ import type { Position } from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
 import { LiveEventBuffer } from './live-event-buffer.ts';
 import {
-  type CallTarget,
+  type NodeCallTarget,
   type NodeClient,
   describeFailureReason,
   type RetryTelemetry,
@@ -172,7 +172,7 @@ interface LogFollower {
  * @returns the reason why the subscription was lost; undefined if `stop` aborted
  */
 async function subscribeToLog(
-  { client, callOptions }: CallTarget,
+  { client, callOptions }: NodeCallTarget,
   { after, stop, onConfirmed, onEntry }: LogFollower,
 ): Promise<unknown> {
   const over = Promise.withResolvers<unknown>();

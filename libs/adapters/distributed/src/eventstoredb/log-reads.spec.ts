@@ -5,7 +5,7 @@ import { InvalidPosition } from '@tracking/ports';
 import { createNewEvent, noMetrics, silentLogger } from '@tracking/testing';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.ts';
 import { START_POSITION, collectStreamedItems, decodePosition, LogPageReader, encodePosition } from './log-reads.ts';
-import type { CallTarget } from './node-client.ts';
+import type { NodeCallTarget } from './node-client.ts';
 
 const SILENCE_MS = 5_000;
 const doNothing = () => undefined;
@@ -101,7 +101,7 @@ describe('pages of the log', () => {
       readAll: ({ fromPosition, maxCount }: { fromPosition: 'start' | { commit: bigint }; maxCount: number }) =>
         answer(fromPosition === 'start' ? 1 : Number(fromPosition.commit), maxCount),
     };
-    const target = { client, callOptions: {}, connection } as unknown as CallTarget;
+    const target = { client, callOptions: {}, connection } as unknown as NodeCallTarget;
     const reader = new LogPageReader(silenceMs);
     return { asked, pages: { after: (position: string) => reader.readPageAfter(position, target) } };
   }

@@ -10,7 +10,7 @@ import {
 import type { JsonObject } from '@tracking/contracts';
 import { computeEventBytes, InvalidPosition, type Position, type StoredEvent } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
-import type { CallTarget, NodeClient } from './node-client.ts';
+import type { NodeCallTarget, NodeClient } from './node-client.ts';
 import { createTimeoutError } from './node-connection.ts';
 
 const DIGITS_PER_POSITION_HALF = 16;
@@ -105,7 +105,7 @@ export async function readLastLogPosition(
   return position;
 }
 
-interface LogPage {
+interface LogReadPage {
   readonly entries: readonly LogEntry[];
   /** True if the page reaches the end of the node's log at the time of the read. A follower's log may end earlier. */
   readonly isLast: boolean;
@@ -123,7 +123,7 @@ export class LogPageReader {
    * @param target decides whether a follower may answer
    * @throws the failure if no entry arrived before it
    */
-  async readPageAfter(position: Position, target: CallTarget): Promise<LogPage> {
+  async readPageAfter(position: Position, target: NodeCallTarget): Promise<LogReadPage> {
     const { client, callOptions } = target;
     // Unlike a subscription, a read starts with the entry at the position.
     const maxCount = this.count + 1;
@@ -169,12 +169,12 @@ interface CollectItemsOptions<R, T> {
 }
 
 export function collectStreamedItems<T>(
-  target: Pick<CallTarget, 'connection'>,
+  target: Pick<NodeCallTarget, 'connection'>,
   read: StreamingRead<T>,
   silenceMs: number,
 ): Promise<CollectResult<T>>;
 export function collectStreamedItems<R, T>(
-  target: Pick<CallTarget, 'connection'>,
+  target: Pick<NodeCallTarget, 'connection'>,
   read: StreamingRead<R>,
   silenceMs: number,
   collecting: CollectItemsOptions<R, T>,
@@ -186,7 +186,7 @@ export function collectStreamedItems<R, T>(
  * @throws the failure if no item arrived before it
  */
 export async function collectStreamedItems<R, T>(
-  { connection }: Pick<CallTarget, 'connection'>,
+  { connection }: Pick<NodeCallTarget, 'connection'>,
   read: StreamingRead<R>,
   silenceMs: number,
   { toItem, isEnough = () => false }: CollectItemsOptions<R, T> = { toItem: (answer) => answer as unknown as T },

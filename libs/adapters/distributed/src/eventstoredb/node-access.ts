@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { AccessRefused } from '@tracking/ports';
-import { type ConnectionString, findConnectionOption, listHosts } from './connection-string.ts';
+import { type ConnectionString, findConnectionOption, listNodeAddresses } from './connection-string.ts';
 import { ENGINE_NAME } from './node-connection.ts';
 
 /** Milliseconds for a TLS handshake with one node. */
@@ -30,7 +30,7 @@ export async function throwTlsRefusal(connectionString: ConnectionString): Promi
   const caFile = findConnectionOption(options, 'tlsCaFile');
   const trust: ConnectionOptions = rejectUnauthorized && caFile ? { ca: await readFile(caFile) } : {};
   const handshakes = await Promise.all(
-    listHosts(connectionString).map(({ host, port }) =>
+    listNodeAddresses(connectionString).map(({ host, port }) =>
       performTlsHandshake({ host, port, ...trust, rejectUnauthorized, ...(isIP(host) === 0 && { servername: host }) }),
     ),
   );

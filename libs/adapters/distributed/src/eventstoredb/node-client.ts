@@ -68,7 +68,7 @@ interface NodeCallOptions {
 }
 
 /** The target of calls: a connection, and the options that select the nodes that may answer. */
-export interface CallTarget {
+export interface NodeCallTarget {
   readonly client: EventStoreDBClient;
   readonly callOptions: NodeCallOptions;
   readonly connection: Pick<NodeConnection, 'recordNodeAnswer' | 'reconnectIfSilent' | 'awaitAnswer'>;
@@ -77,12 +77,12 @@ export interface CallTarget {
 /** The connections of a process to a node or to the nodes of a cluster. */
 export interface NodeClient {
   /** Only the leader answers: results contain every acknowledged event. */
-  readonly leader: CallTarget;
+  readonly leader: NodeCallTarget;
   /**
    * A follower may answer: results can end before the last acknowledged event. The node is chosen by `nodePreference` of
    * the connection string.
    */
-  readonly anyNode: CallTarget;
+  readonly anyNode: NodeCallTarget;
   /** Highest position that this process wrote or read from the leader. */
   readonly stored: HighestKnownPosition;
   readonly connectionString: ConnectionString;
@@ -127,7 +127,7 @@ export function createNodeClient({ url, credentials, limits }: EventStoreDbOptio
     );
   }
   const login = credentials ?? connectionString.credentials;
-  const createTarget = (connection: NodeConnection, requiresLeader: boolean): CallTarget => ({
+  const createTarget = (connection: NodeConnection, requiresLeader: boolean): NodeCallTarget => ({
     client: connection.client,
     callOptions: { requiresLeader, ...(login && { credentials: login }) },
     connection,

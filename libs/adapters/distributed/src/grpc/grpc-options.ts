@@ -84,7 +84,7 @@ export function setBearerToken(metadata: Metadata, token: string): void {
  * Refuses callers without the token before the server reads their request. This applies to all operations and to
  * reflection.
  */
-export function createTokenInterceptor(token: string): ServerInterceptor {
+export function createBearerTokenInterceptor(token: string): ServerInterceptor {
   const authorization = computeTextDigest(formatBearer(token));
   return (_method, call) =>
     new ServerInterceptingCall(call, {

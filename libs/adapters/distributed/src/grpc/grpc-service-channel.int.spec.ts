@@ -50,8 +50,8 @@ describe('the service channel', () => {
   });
   afterAll(async () => {
     held.resolve(null);
-    await channel.close();
-    await server.close();
+    await channel.closeChannel();
+    await server.closeServer();
   });
 
   async function errorOf(call: Promise<unknown>): Promise<Error> {
@@ -160,9 +160,9 @@ describe('the service channel', () => {
       expect(calls).toBe(2);
       return [first, await errorOf(repeated[of]())];
     } finally {
-      await repeating.close();
+      await repeating.closeChannel();
       await link.cutAllConnections();
-      await replica.close();
+      await replica.closeServer();
     }
   }
 
@@ -207,7 +207,7 @@ describe('the service channel', () => {
       for (let call = 0; call < 2; call += 1) expect(await errorOf(unreachable.read())).toBeInstanceOf(Unavailable);
       expect(lines).toEqual([[level ?? 'warn', 'command channel: the service does not respond; retrying']]);
     } finally {
-      await silent.close();
+      await silent.closeChannel();
     }
   });
 
@@ -216,7 +216,7 @@ describe('the service channel', () => {
     const proto = { ...SHIPMENTS_PROTO, name: 'things' };
     const { events } = older.createOperations<{ events: { head(): Promise<unknown> } }>(proto, LONG_MS);
     expect(await errorOf(events.head())).toMatchObject({ name: 'Error', message: 'things.Events/Head: UNIMPLEMENTED' });
-    await older.close();
+    await older.closeChannel();
   });
 
   it('calls no service without a configured address', () => {
@@ -234,7 +234,7 @@ describe('the service channel', () => {
     const closing = openGrpcChannel(`dns:///${address}`);
     const { things: late } = closing.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS);
     await late.note({ call: 3 });
-    await closing.close();
+    await closing.closeChannel();
     expect(await errorOf(late.note({ call: 4 }))).toBeInstanceOf(Unavailable);
     expect(calls).not.toContainEqual({ call: 4 });
   });

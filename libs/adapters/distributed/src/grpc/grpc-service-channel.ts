@@ -22,7 +22,7 @@ import {
 } from './grpc-options.ts';
 import { receiveMessages } from './message-stream.ts';
 import { REPLICA_BALANCER_NAME, setRoutingKey } from './replica-balancer.ts';
-import { RunningCalls } from './running-calls.ts';
+import { RunningGrpcCalls } from './running-calls.ts';
 import {
   type AnswerMessage,
   parseAnswerMessage,
@@ -49,7 +49,7 @@ const LOST_CONNECTION_CODES: ReadonlySet<number> = new Set([status.UNAVAILABLE, 
 const TOKEN_REFUSED_MESSAGE = 'the service refuses the token; use the same service token in both services';
 
 /** Running calls of each open channel of a process, by its metrics. A process has one gauge for all its channels. */
-const RUNNING_CALLS_BY_METRICS = new WeakMap<Metrics, Set<RunningCalls>>();
+const RUNNING_CALLS_BY_METRICS = new WeakMap<Metrics, Set<RunningGrpcCalls>>();
 
 /**
  * Returns the key that selects the replica for a request. All callers send requests with the same key to the same
@@ -106,16 +106,16 @@ export class GrpcServiceChannel {
   private readonly limits: GrpcLimits;
   private readonly clients: ClientGrpcProxy[] = [];
   private readonly metadata = new Metadata({ waitForReady: true });
-  private readonly running: RunningCalls;
+  private readonly running: RunningGrpcCalls;
   /** Running calls of each open channel of this process. */
-  private readonly runningInProcess: Set<RunningCalls>;
+  private readonly runningInProcess: Set<RunningGrpcCalls>;
   private readonly silent = new Set<string>();
   private readonly repeats: Counter;
   private readonly closing = new AbortController();
 
   constructor(private readonly options: GrpcServiceChannelOptions) {
     this.limits = { ...DEFAULT_GRPC_LIMITS, ...options.limits };
-    this.running = new RunningCalls(this.limits);
+    this.running = new RunningGrpcCalls(this.limits);
     setBearerToken(this.metadata, options.token);
     const { metrics } = options;
     const help = 'Calls to other services without a response yet.';
@@ -161,7 +161,7 @@ export class GrpcServiceChannel {
   }
 
   /** Refuses new calls and waits for running ones. */
-  async close(): Promise<void> {
+  async closeChannel(): Promise<void> {
     this.closing.abort();
     await this.running.waitUntilSettled();
     this.runningInProcess.delete(this.running);
@@ -178,7 +178,7 @@ export class GrpcServiceChannel {
       throw new Error(`${service}.${rpc.name}: the request is larger than ${this.limits.maxRequestBytes} bytes`);
     }
     const metadata = this.createCallMetadata(callee.findRoutingKey(request));
-    return this.running.countCall(this.callWithRetries(callee, message, metadata), bytes);
+    return this.running.countGrpcCall(this.callWithRetries(callee, message, metadata), bytes);
   }
 
   /**

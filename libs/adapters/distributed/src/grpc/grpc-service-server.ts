@@ -25,10 +25,10 @@ import {
   createKeepaliveOptions,
   createMessageSizeOptions,
   readRequestOrigin,
-  createTokenInterceptor,
+  createBearerTokenInterceptor,
 } from './grpc-options.ts';
 import { createMessageStream, type SendMessage } from './message-stream.ts';
-import { RunningCalls } from './running-calls.ts';
+import { RunningGrpcCalls } from './running-calls.ts';
 import {
   type AnswerMessage,
   toAnswerMessage,
@@ -85,12 +85,12 @@ export class GrpcServiceServer {
    * Sets the operations. Call it before `listen`. @throws Error if the .proto file declares an operation that is
    * missing
    */
-  serve<T extends Parts<T>>(operations: T): void {
+  serveOperations<T extends Parts<T>>(operations: T): void {
     this.operations.registerOperation(operations);
   }
 
   /** Starts to listen. @throws Error if the address is not available */
-  async listen(): Promise<void> {
+  async listenOnAddress(): Promise<void> {
     const { address, token, tls, logger, proto } = this.options;
     // Passes messages of the gRPC driver to the log, because the driver would print them otherwise.
     setLogger({ error: (message: string) => logger.warn({ source: 'grpc' }, message) });
@@ -120,7 +120,7 @@ export class GrpcServiceServer {
   }
 
   /** Directs callers to other replicas, and waits for running calls for a limited time. */
-  async close(): Promise<void> {
+  async closeServer(): Promise<void> {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
     const patience = setTimeout(() => {
       this.options.logger.warn(
@@ -137,7 +137,7 @@ export class GrpcServiceServer {
   /** Options that the framework passes to the server that it creates. */
   private serverOptions(token: string): ServerOptions {
     return {
-      interceptors: [createTokenInterceptor(token)],
+      interceptors: [createBearerTokenInterceptor(token)],
       'grpc.max_connection_age_ms': this.limits.connectionAgeMs,
       'grpc.enable_channelz': 0,
     };
@@ -216,7 +216,7 @@ type ByName<T> = Readonly<Record<string, T | undefined>>;
 class OperationRegistry {
   /** Registered values by the name of their rpc. */
   private readonly operations = new Map<string, Operation>();
-  private readonly running: RunningCalls;
+  private readonly running: RunningGrpcCalls;
   private readonly streams = new Set<AbortController>();
 
   constructor(
@@ -224,7 +224,7 @@ class OperationRegistry {
     private readonly limits: GrpcLimits,
     private readonly logger: Logger,
   ) {
-    this.running = new RunningCalls(limits);
+    this.running = new RunningGrpcCalls(limits);
   }
 
   get depth(): number {
@@ -249,7 +249,7 @@ class OperationRegistry {
   /** Performs one call. Never rejects. @param name name of the rpc */
   async toAnswer(name: string, request: RequestMessage, origin: Partial<RequestOrigin>): Promise<AnswerMessage> {
     const bytes = Buffer.byteLength(request.json ?? '');
-    return this.running.countCall(this.runOperation(name, request, origin, bytes), bytes);
+    return this.running.countGrpcCall(this.runOperation(name, request, origin, bytes), bytes);
   }
 
   /**

@@ -10,7 +10,7 @@ import {
   issueCertificate,
   createRecordingLogger,
   silentLogger,
-  expectStaysTrue,
+  expectAssertionStaysTrue,
 } from '@tracking/testing';
 import { FaultyProxy } from '../../test/grpc/faulty-link.ts';
 import {
@@ -77,7 +77,7 @@ describe('faults of the service channel', () => {
     };
     const address = `127.0.0.1:${port ?? (await findFreePort())}`;
     const server = await startGrpcServer(things, { address, ...options });
-    closing.push(() => server.close());
+    closing.push(() => server.closeServer());
     const link = await FaultyProxy.openFaultyLink(await findFreePort(), Number(address.split(':')[1]));
     closing.push(() => link.cutAllConnections());
     const replica: Replica = { name, address, server, link, done };
@@ -94,7 +94,7 @@ describe('faults of the service channel', () => {
     const addresses = `ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`;
     // A certificate is for one name, and each name has one port.
     const channel = openGrpcChannel(options.tls === undefined ? addresses : `dns:///localhost:${ports[0]}`, options);
-    closing.push(() => channel.close());
+    closing.push(() => channel.closeChannel());
     const clients = new Map<number, ThingsOperations>();
     const clientWith = (deadlineMs: number) => {
       const client = clients.get(deadlineMs) ?? channel.createOperations<ThingsOperations>(THINGS_PROTO, deadlineMs);
@@ -224,7 +224,7 @@ describe('faults of the service channel', () => {
       await untilAllAnswer(channel, one, two);
       const answers = Promise.all([channel.call('hold'), channel.call('hold')]);
       await eventually(() => expect(held.toSorted()).toEqual(['one', 'two']));
-      const closed = one.server.close();
+      const closed = one.server.closeServer();
       await eventually(async () => {
         const names = await Promise.all(Array.from({ length: 6 }, () => channel.call('note')));
         expect(names).toEqual(Array(6).fill('two'));
@@ -238,7 +238,7 @@ describe('faults of the service channel', () => {
       const channel = channelTo([one, two]);
       const calls = callOnAndOn(channel);
       await eventually(() => expect(one.done.length).toBeGreaterThan(50));
-      await one.server.close();
+      await one.server.closeServer();
       const before = two.done.length;
       await eventually(() => expect(two.done.length).toBeGreaterThan(before + 50));
       await calls.stop();
@@ -262,7 +262,7 @@ describe('faults of the service channel', () => {
     const answer = channel.call('holdFirst');
     await eventually(() => expect(firsts).toHaveLength(1));
     const [closed, other] = firsts[0] === one ? [one, two] : [two, one];
-    await closed.server.close();
+    await closed.server.closeServer();
     expect(await answer).toBe(other.name);
   });
 
@@ -285,7 +285,7 @@ describe('faults of the service channel', () => {
     for (const name of ['v1', 'v2', 'v3']) {
       const before = replica;
       await eventually(() => expect(before.done.length).toBeGreaterThan(20));
-      await replica.server.close();
+      await replica.server.closeServer();
       replica = await startReplica(name, {}, port);
       replicas.push(replica);
     }
@@ -312,7 +312,7 @@ describe('faults of the service channel', () => {
     const { length } = replica.done;
     expect(length).toBeGreaterThan(2);
     await channel.call('note');
-    await expectStaysTrue(() => expect(replica.done).toHaveLength(length + 1), 1_000);
+    await expectAssertionStaysTrue(() => expect(replica.done).toHaveLength(length + 1), 1_000);
   });
 
   it('does not start calls whose deadline passed while the replica hung', async () => {
@@ -420,7 +420,7 @@ describe('faults of the service channel', () => {
     await eventually(() => expect(held).toEqual(['one']));
     expect(await late).toBeInstanceOf(Unavailable);
     const ends: string[] = [];
-    const closed = replica.server.close().then(() => ends.push('closed'));
+    const closed = replica.server.closeServer().then(() => ends.push('closed'));
     await eventually(async () => expect(await errorOf(channel.call('note', {}, 100))).toBeInstanceOf(Unavailable));
     ends.push('released');
     released.resolve(null);

@@ -8,7 +8,7 @@ import {
   type LogLine,
   noMetrics,
   silentLogger,
-  simulateDelay,
+  waitForSimulatedDelay,
 } from '@tracking/testing';
 import { FaultyProxy } from '../../test/grpc/faulty-link.ts';
 import { TEST_TOKEN } from '../../test/grpc/grpc-subject.ts';
@@ -55,7 +55,7 @@ describe('a streamed operation', () => {
       ...{ ...common, proto: PROJECTIONS_PROTO, address },
       logger: createRecordingLogger(lines),
     });
-    server.serve<StreamedOperations>({
+    server.serveOperations<StreamedOperations>({
       progress: {
         follow: (request, send, signal) =>
           new Promise((resolve, reject) => {
@@ -65,14 +65,14 @@ describe('a streamed operation', () => {
           }),
       },
     });
-    await server.listen();
+    await server.listenOnAddress();
     link = await FaultyProxy.openFaultyLink(await findFreePort(), port);
     channel = new GrpcServiceChannel({ ...common, services: { projections: `dns:///127.0.0.1:${link.port}` } });
     follow = channel.createOperations<StreamedOperations>(PROJECTIONS_PROTO, 1_000).progress.follow;
   });
   afterEach(async () => {
-    await channel.close();
-    await server.close();
+    await channel.closeChannel();
+    await server.closeServer();
     await link.cutAllConnections();
   });
 
@@ -113,7 +113,7 @@ describe('a streamed operation', () => {
     const sendUntilBlocked = async () => {
       for (let count = 0; count < MAX_MESSAGES; count += 1) {
         const sent = send(MESSAGE_TEXT).then(() => 'sent');
-        if ((await Promise.race([sent, simulateDelay(BLOCKED_MS).then(() => 'blocked')])) === 'blocked')
+        if ((await Promise.race([sent, waitForSimulatedDelay(BLOCKED_MS).then(() => 'blocked')])) === 'blocked')
           return { sent };
       }
       throw new Error('the operation never waited');
@@ -145,14 +145,14 @@ describe('a streamed operation', () => {
 
   it('ends when the server closes, which does not wait for it', async () => {
     const { ended, operation } = await startFollowing();
-    await server.close();
+    await server.closeServer();
     expect(operation.signal.aborted).toBe(true);
     await ended.catch((error: unknown) => expect(error).toBeInstanceOf(Unavailable));
   });
 
   it('ends when the channel closes', async () => {
     const { ended } = await startFollowing();
-    await channel.close();
+    await channel.closeChannel();
     expect(await ended).toBeUndefined();
     await expect(follow({}, () => undefined, new AbortController().signal)).rejects.toThrow(Unavailable);
   });
@@ -171,7 +171,7 @@ describe('a streamed operation', () => {
     }
     expect(lines.map(({ level }) => level)).toEqual(['warn']);
     expect(JSON.stringify(lines)).not.toContain('another token');
-    await stranger.close();
+    await stranger.closeChannel();
   });
 
   it.each([

@@ -28,15 +28,15 @@ describe('a tool that uses only server reflection', () => {
       name,
       Object.fromEntries(rpcs.map(({ operation }) => [operation, answer(operation)])),
     ]);
-    server.serve(Object.fromEntries(parts) as Record<string, Record<string, () => Promise<unknown>>>);
-    await server.listen();
+    server.serveOperations(Object.fromEntries(parts) as Record<string, Record<string, () => Promise<unknown>>>);
+    await server.listenOnAddress();
     client = new GenericClient(address, TEST_TOKEN);
     stranger = new GenericClient(address);
   });
   afterAll(async () => {
     client.closeClient();
     stranger.closeClient();
-    await server.close();
+    await server.closeServer();
   });
 
   it('finds the services', async () => {

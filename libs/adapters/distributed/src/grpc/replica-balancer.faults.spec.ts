@@ -24,7 +24,7 @@ describe('calls with a routing key', () => {
   async function startReplica(name: string, linkPort?: number): Promise<Replica> {
     const port = await findFreePort();
     const server = await startGrpcServer({ note: () => Promise.resolve(name) }, { address: `127.0.0.1:${port}` });
-    closing.push(() => server.close());
+    closing.push(() => server.closeServer());
     const link = await FaultyProxy.openFaultyLink(linkPort ?? (await findFreePort()), port);
     closing.push(() => link.cutAllConnections());
     return { name, link };
@@ -33,7 +33,7 @@ describe('calls with a routing key', () => {
   /** Returns a function that calls a replica and returns the name of the replica that answered. */
   function openCaller(ports: readonly number[], limits: Partial<GrpcLimits> = {}) {
     const channel = openGrpcChannel(`ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`, { limits });
-    closing.push(() => channel.close());
+    closing.push(() => channel.closeChannel());
     const findRoutingKey = (request: object) => (request as { readonly key?: string }).key;
     const { things } = channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, findRoutingKey);
     return (key: string) => things.note({ key }) as Promise<string>;
@@ -102,7 +102,7 @@ describe('calls with a routing key', () => {
     const port = await findFreePort();
     for (const host of ['127.0.0.1', '127.0.0.2']) {
       const server = await startGrpcServer({ note: () => Promise.resolve(host) }, { address: `${host}:${port}` });
-      closing.push(() => server.close());
+      closing.push(() => server.closeServer());
     }
     let hosts = ['127.0.0.1'];
     const lookUp = jest
@@ -110,7 +110,7 @@ describe('calls with a routing key', () => {
       .mockImplementation((() => Promise.resolve(hosts.map((address) => ({ address, family: 4 })))) as never);
     closing.push(() => Promise.resolve(lookUp.mockRestore()));
     const channel = openGrpcChannel(`dns:///things.test:${port}`);
-    closing.push(() => channel.close());
+    closing.push(() => channel.closeChannel());
     const findRoutingKey = (request: object) => (request as { readonly key?: string }).key;
     const { things } = channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, findRoutingKey);
     const call = (key: string) => things.note({ key }) as Promise<string>;
@@ -148,6 +148,6 @@ it('counts the running calls of all channels of a process in one gauge', async (
   released.resolve('done');
   await Promise.all(calls);
   expect(metrics.getMetricValue('command_channel_calls')).toBe(0);
-  await Promise.all(channels.map((channel) => channel.close()));
-  await server.close();
+  await Promise.all(channels.map((channel) => channel.closeChannel()));
+  await server.closeServer();
 });

@@ -132,7 +132,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
   ): boolean {
     if (!(config instanceof ReplicaBalancingConfig)) return false;
     if (!endpoints.ok) {
-      if (this.replicas.size === 0) this.reportReplicaFailure(endpoints.error);
+      if (this.replicas.size === 0) this.reportNoUsableReplica(endpoints.error);
       return true;
     }
     // Balancers of new replicas report their state before all replicas are known.
@@ -146,8 +146,8 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     );
     for (const [name, { balancer }] of former) if (!this.replicas.has(name)) balancer.destroy();
     this.isUpdating = false;
-    if (this.replicas.size === 0) this.reportReplicaFailure({ details: `the service has no addresses: ${note}` });
-    else this.reportState();
+    if (this.replicas.size === 0) this.reportNoUsableReplica({ details: `the service has no addresses: ${note}` });
+    else this.updateChannelState();
     return true;
   }
 
@@ -189,7 +189,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
         if (this.state === connectivityState.READY && state !== connectivityState.READY)
           this.channel.requestReresolution();
         if (error !== null) this.lastError = error;
-        this.reportState();
+        this.updateChannelState();
       },
     });
     const replica = new Replica(name, () => new experimental.LeafLoadBalancer(endpoint, helper, options, note));
@@ -197,7 +197,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     return replica;
   }
 
-  private reportState(): void {
+  private updateChannelState(): void {
     if (this.isUpdating) return;
     const replicas = [...this.replicas.values()];
     const hasState = (state: connectivityState) =>
@@ -205,20 +205,20 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     const ready = replicas.filter(({ isReady }) => isReady);
     // A random start spreads the first calls of all callers over the replicas.
     const first = Math.floor(Math.random() * ready.length);
-    if (ready.length > 0) this.report(connectivityState.READY, new ReplicaPicker(ready, first));
+    if (ready.length > 0) this.setChannelState(connectivityState.READY, new ReplicaPicker(ready, first));
     else if (hasState(connectivityState.CONNECTING) || hasState(connectivityState.IDLE))
-      this.report(connectivityState.CONNECTING, new experimental.QueuePicker(this));
-    else this.reportReplicaFailure({ details: `no replica can be reached: ${this.lastError}` });
+      this.setChannelState(connectivityState.CONNECTING, new experimental.QueuePicker(this));
+    else this.reportNoUsableReplica({ details: `no replica can be reached: ${this.lastError}` });
     for (const { balancer } of replicas)
       if (balancer.getConnectivityState() === connectivityState.IDLE) balancer.exitIdle();
   }
 
-  private reportReplicaFailure(failure: Partial<StatusObject>): void {
+  private reportNoUsableReplica(failure: Partial<StatusObject>): void {
     const picker = new experimental.UnavailablePicker(failure);
-    this.report(connectivityState.TRANSIENT_FAILURE, picker, failure.details);
+    this.setChannelState(connectivityState.TRANSIENT_FAILURE, picker, failure.details);
   }
 
-  private report(state: connectivityState, picker: experimental.Picker, error: string | null = null): void {
+  private setChannelState(state: connectivityState, picker: experimental.Picker, error: string | null = null): void {
     this.state = state;
     this.channel.updateState(state, picker, error);
   }

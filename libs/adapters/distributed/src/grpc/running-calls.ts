@@ -2,7 +2,7 @@ import { Busy } from '@tracking/ports';
 import type { GrpcLimits } from './grpc-options.ts';
 
 /** Running calls of a client or a server, limited by their number and by the bytes of their requests. */
-export class RunningCalls {
+export class RunningGrpcCalls {
   private readonly calls = new Set<Promise<unknown>>();
   private bytes = 0;
 
@@ -27,7 +27,7 @@ export class RunningCalls {
   }
 
   /** Counts a call until it settles. Settles like the call. */
-  async countCall<T>(call: Promise<T>, requestBytes: number): Promise<T> {
+  async countGrpcCall<T>(call: Promise<T>, requestBytes: number): Promise<T> {
     this.calls.add(call);
     this.bytes += requestBytes;
     try {

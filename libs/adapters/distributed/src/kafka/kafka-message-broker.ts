@@ -125,7 +125,7 @@ export class KafkaMessageBroker implements MessageBroker {
     }
   }
 
-  async lag(topic: string, group: string): Promise<number> {
+  async readConsumerLag(topic: string, group: string): Promise<number> {
     this.throwIfClosed();
     return this.topics.readLag(this.prefix + topic, this.prefix + group);
   }

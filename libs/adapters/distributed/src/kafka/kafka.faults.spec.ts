@@ -147,7 +147,7 @@ function faults(engines: string): void {
       proxy.stopCuttingResponses();
       await ledger.publishBatches(publisher, topic, { name: 'after', batches: 10, perBatch: 10 });
       await expectAllDelivered();
-      await eventually(async () => expect(await publisher.lag(topic, group)).toBe(0), DEADLINE);
+      await eventually(async () => expect(await publisher.readConsumerLag(topic, group)).toBe(0), DEADLINE);
       for (const broker of [publisher, ...consumers]) await eventually(() => broker.checkHealth(topic), DEADLINE);
     });
 
@@ -163,7 +163,7 @@ function faults(engines: string): void {
       await eventually(() => expect(proxy.cuts).toBe(before + 3), DEADLINE);
       await publishFromFour(first, 10);
       await expectAllDelivered();
-      await eventually(async () => expect(await first.lag(topic, group)).toBe(0), DEADLINE);
+      await eventually(async () => expect(await first.readConsumerLag(topic, group)).toBe(0), DEADLINE);
     });
 
     it('keep the membership of a consumer that crashes for good', async () => {
@@ -228,7 +228,7 @@ function faults(engines: string): void {
       }
       await publishing;
       await expectAllDelivered();
-      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0), DEADLINE);
+      await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0), DEADLINE);
     });
 
     it('killed under load: every member continues without waiting for a session timeout', async () => {
@@ -245,7 +245,10 @@ function faults(engines: string): void {
             await publisher.publish(topic, messages).catch(() => undefined);
           }
         })();
-        await eventually(async () => expect(await publisher.lag(topic, group)).toBeGreaterThan(0), DEADLINE);
+        await eventually(
+          async () => expect(await publisher.readConsumerLag(topic, group)).toBeGreaterThan(0),
+          DEADLINE,
+        );
         await engine.killAndRestart();
         isOver = true;
         await load;
@@ -260,7 +263,7 @@ function faults(engines: string): void {
       const broker = open({ publishTimeoutMs: 1_000, adminTimeoutMs: 1_000 });
       consume(broker);
       await expect(broker.publish(topic, [createMessage('a', 0)])).rejects.toThrow(Unavailable);
-      await expect(broker.lag(topic, group)).rejects.toThrow(/^message broker: [\w ]+$/);
+      await expect(broker.readConsumerLag(topic, group)).rejects.toThrow(/^message broker: [\w ]+$/);
       await expect(broker.ensureTopics([])).rejects.toThrow(Unavailable);
       const publishing = publishFromFour(broker, 5);
       await engine.startNode();
@@ -296,7 +299,7 @@ function faults(engines: string): void {
         isFenced ||= fenced.aborted;
         await ledger.receive(messages);
       });
-      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0), DEADLINE);
+      await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0), DEADLINE);
       expect([isFenced, ledger.repeated, ledger.missing]).toEqual([false, 0, []]);
     });
 
@@ -321,7 +324,7 @@ function faults(engines: string): void {
       // In the middle of all batches of both members.
       leaving.abort();
       await expectAllDelivered();
-      await eventually(async () => expect(await first.lag(topic, group)).toBe(0), DEADLINE);
+      await eventually(async () => expect(await first.readConsumerLag(topic, group)).toBe(0), DEADLINE);
     });
 
     it('commits nothing that a failing handler received, and lets it fail as long as it does', async () => {
@@ -340,7 +343,7 @@ function faults(engines: string): void {
         }
         await ledger.receive(messages);
       });
-      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0), DEADLINE);
+      await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0), DEADLINE);
       expect(new Set(failures.values())).toEqual(new Set([most]));
       expect([ledger.repeated, ledger.missing]).toEqual([0, []]);
     });
@@ -421,7 +424,7 @@ function faults(engines: string): void {
         await publishRound();
         expect((await broker.countPublished(topic)).filter((count) => count > 0).length).toBeGreaterThan(2);
       }, DEADLINE);
-      await eventually(async () => expect(await broker.lag(topic, group)).toBe(0), DEADLINE);
+      await eventually(async () => expect(await broker.readConsumerLag(topic, group)).toBe(0), DEADLINE);
     });
 
     it('finds the oversized message among others if the cluster has a lower limit', async () => {
@@ -465,8 +468,8 @@ function faults(engines: string): void {
         names.push(...messages.map((message) => message.topic));
         await ledger.receive(messages);
       });
-      await eventually(async () => expect(await ours.lag(topic, group)).toBe(0), DEADLINE);
-      expect([ledger.deliveries, names, await theirs.lag(topic, group)]).toEqual([['a#1'], [topic], 1]);
+      await eventually(async () => expect(await ours.readConsumerLag(topic, group)).toBe(0), DEADLINE);
+      expect([ledger.deliveries, names, await theirs.readConsumerLag(topic, group)]).toEqual([['a#1'], [topic], 1]);
     });
 
     // Must run last, because it deletes the node's disk.

@@ -1,7 +1,7 @@
 import type { ClientSession, Collection, CollectionOptions, Db, Document } from 'mongodb';
 
 /** Options of every call of the driver. */
-interface CallOptions {
+interface DriverCallOptions {
   readonly session: ClientSession;
   /** Milliseconds after which the server ends the operation. */
   readonly maxTimeMS: number;
@@ -65,7 +65,7 @@ export function toSocketTimeout(maxTimeMS: number): number {
 function addOptionsToMethods<T extends object>(
   target: T,
   methods: ReadonlyMap<string, number>,
-  options: CallOptions,
+  options: DriverCallOptions,
   overrides: Readonly<Record<string, unknown>> = {},
 ): T {
   return new Proxy(target, {

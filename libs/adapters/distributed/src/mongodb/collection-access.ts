@@ -2,7 +2,7 @@ import { DuplicateKey, Unavailable, type CollectionSpec, type Document } from '@
 import { monotonicMs, retry } from '@tracking/resilience';
 import { BSON, type Collection, type CollectionOptions, type Filter, type FindCursor } from 'mongodb';
 import type { MongoConnection } from './mongo-connection.ts';
-import { ENGINE_NAME, findViolatedIndex, isUnknownOutcome } from './mongo-errors.ts';
+import { ENGINE_NAME, parseViolatedIndex, isUnknownOutcome } from './mongo-errors.ts';
 import { type MongoDocument, pickShardKeyAndId, toStoredDocument } from './mongo-filter.ts';
 import { ID_INDEX } from './mongo-indexes.ts';
 
@@ -36,7 +36,7 @@ export class CollectionAccess {
 
   /** Runs an operation once. */
   runOnCollection<R>(operation: (documents: Collection<MongoDocument>) => Promise<R>): Promise<R> {
-    return this.connection.run((database) =>
+    return this.connection.runOnDatabase((database) =>
       operation(database.collection<MongoDocument>(this.spec.name, this.options)),
     );
   }
@@ -101,7 +101,7 @@ export class CollectionAccess {
   /** @throws DuplicateKey if another unique index than that of the id refused the write */
   ignoreIdConflict<R>(written: Promise<R>): Promise<R | typeof DOCUMENT_ID_CONFLICT> {
     return written.catch((error: unknown) => {
-      const index = findViolatedIndex(error, this.spec.indexes);
+      const index = parseViolatedIndex(error, this.spec.indexes);
       if (index === undefined) throw error;
       if (index === ID_INDEX) return DOCUMENT_ID_CONFLICT;
       throw new DuplicateKey(this.spec.name, index);

@@ -105,14 +105,14 @@ export class CombinedReplacements {
       const write = async () => (await documents.replaceOne(filter, stored)).matchedCount === 1;
       return this.access.writeUntilAnswered(documents, stored, write, earlierAttempts);
     };
-    if (batch.length === 1) return settleInTurn(batch, (one) => writeAlone(one, 0));
+    if (batch.length === 1) return handleItemsOneByOne(batch, (one) => writeAlone(one, 0));
     const outcome = await replaceTogether(documents, batch);
-    if (outcome === undefined) return settleInTurn(batch, (one) => writeAlone(one, 1));
+    if (outcome === undefined) return handleItemsOneByOne(batch, (one) => writeAlone(one, 1));
     const { matchedCount, hasErrors } = outcome;
-    if (matchedCount === batch.length && !hasErrors) return settleInTurn(batch, () => Promise.resolve(true));
+    if (matchedCount === batch.length && !hasErrors) return handleItemsOneByOne(batch, () => Promise.resolve(true));
     const written = new Set<Replacement>();
     for (const one of batch) if (await this.access.isStored(documents, one.stored)) written.add(one);
-    return settleInTurn(batch, async (one) => {
+    return handleItemsOneByOne(batch, async (one) => {
       if (written.has(one)) return true;
       // Another process may have changed a document right after it was replaced.
       if (written.size !== matchedCount)
@@ -126,7 +126,7 @@ export class CombinedReplacements {
  * Handles items one after another, because concurrent writes of one session can get the same transaction number, and the
  * server then takes the second one for a repetition of the first.
  */
-async function settleInTurn<T, R>(
+async function handleItemsOneByOne<T, R>(
   items: readonly T[],
   handle: (item: T) => Promise<R>,
 ): Promise<readonly PromiseSettledResult<R>[]> {

@@ -63,7 +63,7 @@ export class DriverClient {
     causalTime: CausalTime,
   ): Promise<R> {
     const connected = await this.connect();
-    const used = this.takeSession(connected);
+    const used = this.takeIdleSession(connected);
     const { session } = used;
     let isReusable = false;
     try {
@@ -78,12 +78,12 @@ export class DriverClient {
       return result;
     } finally {
       causalTime.recordSessionTimes(session);
-      if (isReusable && this.idleSessions.length < MAX_IDLE_SESSIONS) this.keepSession(used);
+      if (isReusable && this.idleSessions.length < MAX_IDLE_SESSIONS) this.returnIdleSession(used);
       else await session.endSession();
     }
   }
 
-  private takeSession(connected: MongoClient): OpenSession {
+  private takeIdleSession(connected: MongoClient): OpenSession {
     const last = this.idleSessions.pop();
     const now = performance.now();
     if (last !== undefined && now - last.usedAt <= MAX_IDLE_SESSION_MS) return last;
@@ -97,7 +97,7 @@ export class DriverClient {
     };
   }
 
-  private keepSession(used: OpenSession): void {
+  private returnIdleSession(used: OpenSession): void {
     used.usedAt = performance.now();
     this.idleSessions.push(used);
   }

@@ -43,7 +43,7 @@ describeWithMongoEngine('objects in GridFS', (enginesDir) => {
       connections.push(connection);
       return connection;
     }
-    const onMongo = <R>(work: (database: Db) => Promise<R>) => connect().run(work);
+    const onMongo = <R>(work: (database: Db) => Promise<R>) => connect().runOnDatabase(work);
     const counts = () =>
       onMongo(async (database) => {
         const { files, chunks, unfinished } = new GridfsRecords(database, DEADLINE_MS);

@@ -10,7 +10,7 @@ import {
   passBytesWhileDiskHasSpace,
 } from '@tracking/ports';
 import type { MongoConnection } from './mongo-connection.ts';
-import { ENGINE_NAME, findViolatedIndex } from './mongo-errors.ts';
+import { ENGINE_NAME, parseViolatedIndex } from './mongo-errors.ts';
 import { BUILD_OPTIONS, INDEX_BUILD_DEADLINE_MS } from './mongo-index-builds.ts';
 import { ID_INDEX } from './mongo-indexes.ts';
 
@@ -130,7 +130,7 @@ export class GridfsObjectStore implements ObjectStore {
     const now = performance.now();
     if (this.measured === undefined || now - this.measured.at > MAX_FREE_SPACE_AGE_MS) {
       const free = this.connection
-        .run((database) => database.command({ dbStats: 1, freeStorage: 1 }))
+        .runOnDatabase((database) => database.command({ dbStats: 1, freeStorage: 1 }))
         // A server may refuse the command. If it does not respond, the upload itself fails.
         .then(parseFreeBytes, () => undefined);
       this.measured = { at: now, free };
@@ -144,7 +144,7 @@ export class GridfsObjectStore implements ObjectStore {
       try {
         await unfinished.insertOne({ _id: id, at: new Date(), isGivenUp: false });
       } catch (error) {
-        throw findViolatedIndex(error) === ID_INDEX ? new ObjectExists(id) : error;
+        throw parseViolatedIndex(error) === ID_INDEX ? new ObjectExists(id) : error;
       }
     });
     if ((await this.findFile(id)) === undefined) return;
@@ -193,7 +193,7 @@ export class GridfsObjectStore implements ObjectStore {
   }
 
   private async runOnGridfs<R>(operation: (records: GridfsRecords) => Promise<R>): Promise<R> {
-    this.ready ??= this.connection.run(
+    this.ready ??= this.connection.runOnDatabase(
       (database) => this.createGridfsRecords(database).ensureIndexes(),
       INDEX_BUILD_DEADLINE_MS,
     );
@@ -203,7 +203,7 @@ export class GridfsObjectStore implements ObjectStore {
       this.ready = undefined;
       throw error;
     }
-    return this.connection.run((database) => operation(this.createGridfsRecords(database)));
+    return this.connection.runOnDatabase((database) => operation(this.createGridfsRecords(database)));
   }
 
   private createGridfsRecords(database: Db): GridfsRecords {

@@ -8,7 +8,7 @@ import type {
   DocumentStore,
   LeaseMember,
   MemberDescription,
-  Membership,
+  LeaseGroupMembership,
   WantedLeases,
 } from '@tracking/ports';
 import { type LeaseTime, msUntilNextTick, SYSTEM_TIME, waitForTimeOrAbort } from './held-lease.ts';
@@ -97,7 +97,7 @@ export interface MongoMembershipOptions {
 }
 
 /** This process as a member: one document whose beat shows the other members that the process is alive. */
-export class MongoMembership implements Membership {
+export class MongoMembership implements LeaseGroupMembership {
   readonly id = randomUUID();
   private readonly observations: MemberObservations;
   private readonly listeners = new Set<() => void>();
@@ -121,7 +121,7 @@ export class MongoMembership implements Membership {
     return [{ id: this.id, ...this.options.about, wanted: this.wanted }, ...this.others.map(convertToLeaseMember)];
   }
 
-  announce(wanted: WantedLeases): void {
+  announceMember(wanted: WantedLeases): void {
     this.wanted = wanted;
     this.announced += 1;
     this.announcement.abort();
@@ -132,7 +132,7 @@ export class MongoMembership implements Membership {
     this.listeners.add(listener);
   }
 
-  async leave(): Promise<void> {
+  async removeMember(): Promise<void> {
     if (this.left.signal.aborted) return;
     this.left.abort();
     this.listeners.clear();
@@ -237,7 +237,7 @@ export class MemberObserver {
   ) {}
 
   /**
-   * Reads all members, and lists those that may be alive. A member that ended without {@link Membership.leave} is listed
+   * Reads all members, and lists those that may be alive. A member that ended without {@link LeaseGroupMembership.removeMember} is listed
    * until it made no beat for the time to live, of which a long pause between two calls counts little.
    * @throws Unavailable
    */

@@ -13,7 +13,7 @@ interface Row extends Document {
 function collectionOf(admitted: number) {
   let left = admitted;
   const run = () => (left-- > 0 ? Promise.resolve([]) : Promise.reject(new Busy('document store', 'full')));
-  const connection = { run, deadlineMs: 1 } as unknown as MongoConnection;
+  const connection = { runOnDatabase: run, deadlineMs: 1 } as unknown as MongoConnection;
   return new MongoCollection({ name: 'things', indexes: [] }, connection);
 }
 const inserts = (count: number) =>
@@ -30,7 +30,7 @@ describe('many writes of a collection', () => {
     };
     const connection = {
       deadlineMs: 1,
-      run: (operation: (database: unknown) => unknown) => operation({ collection: () => ({ bulkWrite }) }),
+      runOnDatabase: (operation: (database: unknown) => unknown) => operation({ collection: () => ({ bulkWrite }) }),
     } as unknown as MongoConnection;
     const rows = new MongoCollection<Row>({ name: 'rows', indexes: [] }, connection);
     const writes = Array.from({ length: 300 }, (_, n) => ({
@@ -66,7 +66,7 @@ describe('many writes of a collection', () => {
       };
       const connection = {
         deadlineMs: 1,
-        run: (operation: (database: unknown) => unknown) => operation({ collection: () => ({ bulkWrite }) }),
+        runOnDatabase: (operation: (database: unknown) => unknown) => operation({ collection: () => ({ bulkWrite }) }),
       } as unknown as MongoConnection;
       rows = new MongoCollection<Row>({ name: 'rows', indexes: [] }, connection);
     });

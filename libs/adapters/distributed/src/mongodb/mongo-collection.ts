@@ -83,7 +83,7 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return query.limit <= 0 || isUnsatisfiable(query.filter) ? [] : (await this.list(query)).documents;
   }
 
-  async findWithin(query: Query, maxBytes: number): Promise<BoundedResult<T>> {
+  async findWithinByteLimit(query: Query, maxBytes: number): Promise<BoundedResult<T>> {
     if (query.limit <= 0 || isUnsatisfiable(query.filter)) return { documents: [], isCut: false };
     return this.list(query, maxBytes);
   }

@@ -61,13 +61,13 @@ export class MongoConnection {
    * primary.
    * @throws Unavailable, Busy, and errors of the operation itself
    */
-  async run<R>(operation: (database: Db) => Promise<R>, deadlineMs = this.deadlineMs): Promise<R> {
+  async runOnDatabase<R>(operation: (database: Db) => Promise<R>, deadlineMs = this.deadlineMs): Promise<R> {
     if (this.closing !== undefined) throw new Unavailable(ENGINE_NAME, 'closed');
     if (this.client.running.size >= this.maxOperations)
       throw new Busy(ENGINE_NAME, 'too many operations are waiting for the document store; retry later');
     this.silence?.throwIfServerIsSilent();
     const performed = this.performWithDeadline(operation, deadlineMs);
-    return this.silence === undefined ? performed : this.silence.watchCall(performed);
+    return this.silence === undefined ? performed : this.silence.rejectCallIfSilent(performed);
   }
 
   private performWithDeadline<R>(operation: (database: Db) => Promise<R>, deadlineMs: number): Promise<R> {
@@ -101,7 +101,7 @@ export class MongoConnection {
 
   /** Checks the connection. @throws Unavailable if the server does not respond */
   async pingDatabase(): Promise<void> {
-    await this.run((database) => database.command({ ping: 1 }));
+    await this.runOnDatabase((database) => database.command({ ping: 1 }));
   }
 
   /** Waits for running operations, at most one operation deadline, then disconnects. */

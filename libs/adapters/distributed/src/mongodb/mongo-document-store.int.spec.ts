@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DuplicateKey, Unavailable, type DocumentStore } from '@tracking/ports';
-import { createConnectionSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
+import { createMongoConnectionSubject, describeWithMongo } from '../../test/mongodb/mongo-subject.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 
@@ -13,7 +13,7 @@ interface TestDocument {
 
 describeWithMongo('documents in MongoDB', () => {
   describe('documents in MongoDB', () => {
-    const subject = createConnectionSubject();
+    const subject = createMongoConnectionSubject();
     let connection: MongoConnection;
     /** Store of the set-up, which may change indexes. */
     let store: DocumentStore;

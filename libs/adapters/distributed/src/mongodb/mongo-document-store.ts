@@ -44,13 +44,15 @@ export class MongoDocumentStore implements DocumentStore {
   }
 
   async collectionNames(prefix: string): Promise<readonly string[]> {
-    const all = await this.connection.run((database) => database.listCollections({}, { nameOnly: true }).toArray());
+    const all = await this.connection.runOnDatabase((database) =>
+      database.listCollections({}, { nameOnly: true }).toArray(),
+    );
     return all.map(({ name }) => name).filter((name) => name.startsWith(prefix));
   }
 
   async dropCollection(name: string): Promise<void> {
     this.collections.delete(name);
-    await this.connection.run((database) =>
+    await this.connection.runOnDatabase((database) =>
       database.dropCollection(name).catch(ignoreExpectedError(isNoSuchCollection)),
     );
   }
@@ -71,7 +73,7 @@ export class MongoDocumentStore implements DocumentStore {
   }
 
   private async ensureCollection(spec: CollectionSpec): Promise<void> {
-    await this.connection.run((database) =>
+    await this.connection.runOnDatabase((database) =>
       database.createCollection(spec.name).catch(ignoreExpectedError(isCollectionConflict)),
     );
     await ensureIndexes(this.connection, spec, this.options.canChangeIndexes === true);

@@ -8,7 +8,7 @@ import {
 } from 'mongodb';
 import { AccessRefused, Unavailable, type IndexSpec } from '@tracking/ports';
 import { ID_INDEX, parseIndexName, toIndexKey } from './mongo-indexes.ts';
-import { findRefusalReason, findSystemErrorCode } from './refusal-reasons.ts';
+import { getRefusalReason, getSystemErrorCode } from './refusal-reasons.ts';
 
 /** Name of the engine for operators. */
 export const ENGINE_NAME = 'document store';
@@ -74,7 +74,7 @@ export const isMissingIndexHintError = (error: unknown) =>
  * @param indexes indexes of the collection besides the index of `_id`
  * @throws Error if neither the key pattern nor the text of the error identifies the index
  */
-export function findViolatedIndex(error: unknown, indexes: readonly IndexSpec[] = []): string | undefined {
+export function parseViolatedIndex(error: unknown, indexes: readonly IndexSpec[] = []): string | undefined {
   if (!hasMongoErrorCode(error, DUPLICATE_KEY)) return undefined;
   const index = findIndexByKey(error['keyPattern'], indexes) ?? readViolatedIndex(error.message);
   if (index === undefined) throw new Error(`${ENGINE_NAME}: refused (duplicate key of an unknown index)`);
@@ -132,13 +132,13 @@ function isSocketError(error: unknown): boolean {
  * because these contain addresses, user names and parts of documents.
  */
 export function convertMongoError(error: unknown): unknown {
-  const refusalReason = findRefusalReason(error);
+  const refusalReason = getRefusalReason(error);
   if (refusalReason !== undefined) return new AccessRefused(ENGINE_NAME, refusalReason);
   const { name } = error as { readonly name: string };
   if (ENCODING_ERROR_NAME_PATTERN.test(name)) return new Error(`${ENGINE_NAME}: refused (${name})`);
   if (isSocketError(error)) return new Unavailable(ENGINE_NAME, 'the connection to the server broke');
   if (!(error instanceof MongoError)) return error;
-  const codeName: unknown = error instanceof MongoServerError ? error.codeName : findSystemErrorCode(error);
+  const codeName: unknown = error instanceof MongoServerError ? error.codeName : getSystemErrorCode(error);
   const what = typeof codeName === 'string' ? `${name}, ${codeName}` : name;
   if (isMissingIndexHintError(error)) return new Unavailable(ENGINE_NAME, 'an index is missing; run the set-up');
   const refused = error instanceof MongoInvalidArgumentError || REFUSAL_CODES.has(error.code);

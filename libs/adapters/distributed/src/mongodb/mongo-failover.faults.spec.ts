@@ -37,7 +37,7 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
     afterEach(async () => {
       proxy.endFaults();
       await Promise.all(connections.splice(0).map((connection) => connection.closeConnection()));
-      await proxy.close();
+      await proxy.closeProxy();
     });
     afterAll(() => engine.removeEngine());
 

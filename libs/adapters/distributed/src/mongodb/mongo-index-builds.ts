@@ -1,6 +1,6 @@
 import { DuplicateKey, Unavailable, type CollectionSpec } from '@tracking/ports';
 import type { MongoConnection } from './mongo-connection.ts';
-import { ENGINE_NAME, findViolatedIndex, isIndexConflict, isNoSuchIndex } from './mongo-errors.ts';
+import { ENGINE_NAME, parseViolatedIndex, isIndexConflict, isNoSuchIndex } from './mongo-errors.ts';
 import { parseIndexName, toMongoIndex } from './mongo-indexes.ts';
 
 /** Milliseconds allowed for building indexes over existing documents. A repeated build waits for the running one. */
@@ -49,14 +49,14 @@ export async function ensureIndexes(
  */
 async function listServerIndexes(connection: MongoConnection, collection: string): Promise<readonly ServerIndex[]> {
   const command = { listIndexes: collection, cursor: {}, includeBuildUUIDs: true };
-  const { cursor } = await connection.run((database) => database.command(command));
+  const { cursor } = await connection.runOnDatabase((database) => database.command(command));
   const { firstBatch } = cursor as { readonly firstBatch: readonly (ServerIndex | { readonly buildUUID: unknown })[] };
   return firstBatch.filter((index): index is ServerIndex => !('buildUUID' in index));
 }
 
 async function isCollectionEmpty(connection: MongoConnection, collection: string): Promise<boolean> {
   const options = { projection: { _id: 1 } };
-  return (await connection.run((database) => database.collection(collection).findOne({}, options))) === null;
+  return (await connection.runOnDatabase((database) => database.collection(collection).findOne({}, options))) === null;
 }
 
 async function buildIndexes(
@@ -64,12 +64,12 @@ async function buildIndexes(
   { name, indexes }: CollectionSpec,
   missing: readonly ServerIndex[],
 ): Promise<void> {
-  await connection.run(async (database) => {
+  await connection.runOnDatabase(async (database) => {
     try {
       await database.collection(name).createIndexes([...missing], BUILD_OPTIONS);
     } catch (error) {
       if (isIndexConflict(error)) throw createConflictError(name, missing.map((index) => index.name).join());
-      const violated = findViolatedIndex(error, indexes);
+      const violated = parseViolatedIndex(error, indexes);
       throw violated === undefined ? error : new DuplicateKey(name, violated);
     }
   }, INDEX_BUILD_DEADLINE_MS);
@@ -93,7 +93,7 @@ async function dropSupersededIndexes(
     if (newest === undefined || found.version >= (newest.version ?? 1)) continue;
     const isNew = built.some((index) => parseIndexName(index.name).name === found.name);
     if (isNew && unique !== true) continue;
-    await connection.run((database) =>
+    await connection.runOnDatabase((database) =>
       database
         .collection(collection)
         .dropIndex(name)

@@ -8,7 +8,7 @@ import {
   type LeaseMember,
   type MemberDescription,
   type Leases,
-  type Membership,
+  type LeaseGroupMembership,
   type Metrics,
   createRetryCounter,
   Unavailable,
@@ -81,7 +81,7 @@ export class MongoLeases implements Leases {
     this.time = options.time ?? SYSTEM_TIME;
   }
 
-  join(about: MemberDescription): Membership {
+  joinLeaseGroup(about: MemberDescription): LeaseGroupMembership {
     this.membership ??= new MongoMembership({
       about,
       open: () => this.store.collection<MemberDocument>(LEASE_MEMBERS_COLLECTION),
@@ -101,7 +101,7 @@ export class MongoLeases implements Leases {
     });
   }
 
-  async acquire(name: string, signal: AbortSignal): Promise<Lease> {
+  async acquireLease(name: string, signal: AbortSignal): Promise<Lease> {
     const acquiring = this.waitForLease(name, AbortSignal.any([signal, this.closing.signal]));
     this.acquiring.add(acquiring);
     try {
@@ -115,7 +115,7 @@ export class MongoLeases implements Leases {
     this.closing.abort(new Unavailable('leases', 'closed'));
     await Promise.allSettled(this.acquiring);
     await Promise.all([...this.held].map((lease) => lease.release()));
-    await this.membership?.leave();
+    await this.membership?.removeMember();
   }
 
   private async readMembers(): Promise<ReadonlyMap<string, LeaseMember>> {

@@ -1,7 +1,7 @@
 import type { CollectionSpec, Query, Scan } from '@tracking/ports';
 import { generateNearlyMatchingDocuments } from '@tracking/testing';
 import type { FindOptions } from 'mongodb';
-import { createConnectionSubject } from '../../test/mongodb/mongo-subject.ts';
+import { createMongoConnectionSubject } from '../../test/mongodb/mongo-subject.ts';
 import { describeWithQueryPlans, listPlanStages } from '../../test/mongodb/query-plans.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
@@ -75,7 +75,7 @@ const SCANS: readonly [string, Scan][] = [
 // Only a real MongoDB reports the number of visited keys and documents.
 describeWithQueryPlans('query plans in MongoDB', () => {
   describe('query plans in MongoDB', () => {
-    const subject = createConnectionSubject();
+    const subject = createMongoConnectionSubject();
     let connection: MongoConnection;
     beforeAll(async () => void (connection = await subject.open()));
     afterAll(() => subject.close());
@@ -118,7 +118,7 @@ describeWithQueryPlans('query plans in MongoDB', () => {
     );
 
     async function expectIndex(filter: object, options: FindOptions, index: string): Promise<void> {
-      const explained = await connection.run((database) =>
+      const explained = await connection.runOnDatabase((database) =>
         database.collection(THINGS.name).find(filter, options).explain(),
       );
       const stages = listPlanStages(explained);

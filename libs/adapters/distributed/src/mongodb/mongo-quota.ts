@@ -48,11 +48,11 @@ export class MongoQuota implements Quota {
 
   async takeRequest(key: string, limit: number): Promise<QuotaDecision> {
     if (this.closed) throw new Unavailable('quota', 'closed');
-    return this.findKey(key).take(limit);
+    return this.getQuotaKey(key).takeRequest(limit);
   }
 
   prepareTake(key: string, limit: number): void {
-    if (!this.closed) this.findKey(key).prepareTake(limit);
+    if (!this.closed) this.getQuotaKey(key).prepareTake(limit);
   }
 
   /** Returns all reserved requests. */
@@ -65,12 +65,12 @@ export class MongoQuota implements Quota {
 
   /** Renews the reservations of all keys and deletes old records. Runs at the start of every second. */
   async deleteExpiredCounts(): Promise<void> {
-    await Promise.allSettled([...this.keys.values()].map((key) => key.renewReservation()));
+    await Promise.allSettled([...this.keys.values()].map((key) => key.renewQuotaReservation()));
     for (const [id, key] of this.keys) if (key.idle) this.keys.delete(id);
     await this.deleteOldRecords().catch(() => undefined);
   }
 
-  private findKey(key: string): QuotaKey {
+  private getQuotaKey(key: string): QuotaKey {
     let known = this.keys.get(key);
     if (known === undefined) this.keys.set(key, (known = new QuotaKey(key, this.clock, this.runOnStore)));
     return known;

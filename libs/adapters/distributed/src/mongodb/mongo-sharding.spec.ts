@@ -115,7 +115,7 @@ describe('a sharded collection', () => {
     await jobs.getMany(['a', 'b'], { owner: ['o', 'p'] });
     await jobs.find({ filter: { owner: 'o', state: 'open' }, limit: 5 });
     await jobs.find({ filter: { state: 'open' }, index: 'by_state', sort: order, after: [1, 'a'], limit: 5, shards });
-    await jobs.findWithin({ filter: { state: 'open' }, limit: 5, shards }, 1_000);
+    await jobs.findWithinByteLimit({ filter: { state: 'open' }, limit: 5, shards }, 1_000);
     await jobs.count({ state: 'open' }, { index: 'by_state', shards });
     await jobs.sum('rank', { owner: 'o' }, 'by_owner');
     // A scan also searches for the end of its range in an index that lacks the key.

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, IS_SOAK_RUN, MongoProxy, type MongoWriteFault, noMetrics, simulateDelay } from '@tracking/testing';
+import {
+  eventually,
+  IS_SOAK_RUN,
+  MongoProxy,
+  type MongoWriteFault,
+  noMetrics,
+  waitForSimulatedDelay,
+} from '@tracking/testing';
 import { MongoConnection } from './mongo-connection.ts';
 import { MongoDocumentStore } from './mongo-document-store.ts';
 import { MongoLeases } from './mongo-leases.ts';
@@ -37,7 +44,7 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
     afterAll(async () => {
       proxy.endFaults();
       await Promise.all(connections.map((connection) => connection.closeConnection()));
-      await proxy.close();
+      await proxy.closeProxy();
       await engine.removeEngine();
     });
 
@@ -50,12 +57,12 @@ describeWithMongoEngine('MongoDB under load', (enginesDir) => {
 
     const outage = async (begin: () => void, outageMs: number) => {
       begin();
-      await simulateDelay(outageMs);
+      await waitForSimulatedDelay(outageMs);
       proxy.endFaults();
     };
     const failWrites = (fault: MongoWriteFault) => async () => {
       proxy.failNextWrites(...Array.from({ length: 20 }, () => fault));
-      await simulateDelay(300);
+      await waitForSimulatedDelay(300);
       proxy.endFaults();
     };
     const faults: readonly Fault[] = [

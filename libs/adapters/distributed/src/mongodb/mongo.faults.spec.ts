@@ -203,8 +203,8 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
       const leases = new MongoLeases(connect(), noMetrics, { ttlMs });
       const metrics = new RecordedMetrics();
       const others = new MongoLeases(connect(), metrics, { ttlMs });
-      const lease = await leases.acquire('l', new AbortController().signal);
-      const next = others.acquire('l', new AbortController().signal);
+      const lease = await leases.acquireLease('l', new AbortController().signal);
+      const next = others.acquireLease('l', new AbortController().signal);
       let holders = 1;
       let most = 1;
       lease.lost.addEventListener('abort', () => (holders -= 1));
@@ -226,7 +226,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
       const ttlMs = 3_000;
       const leases = new MongoLeases(connect(), noMetrics, { ttlMs });
       const names = Array.from({ length: 20 }, (_, at) => `l${at}`);
-      const held = await Promise.all(names.map((name) => leases.acquire(name, new AbortController().signal)));
+      const held = await Promise.all(names.map((name) => leases.acquireLease(name, new AbortController().signal)));
       await Promise.all(names.map(renewed));
       const records = await connect().collection<LeaseRecord>({ name: 'leases', indexes: [] });
       await records.claim({ filter: { id: 'l7' } }, { epoch: 9, holder: 'another' });
@@ -240,7 +240,7 @@ describeWithMongoEngine('a failing MongoDB', (enginesDir) => {
 
     it('killed: a lease survives a restart shorter than its time to live', async () => {
       const leases = new MongoLeases(connect(), noMetrics, { ttlMs: 12_000 });
-      const lease = await leases.acquire('l', new AbortController().signal);
+      const lease = await leases.acquireLease('l', new AbortController().signal);
       await engine.killEngine();
       await engine.startEngine();
       await renewed('l');

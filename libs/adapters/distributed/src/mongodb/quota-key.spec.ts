@@ -65,8 +65,8 @@ it('a key whose record always changes before it is written counts locally after 
     () => now,
     (operation) => operation(records),
   );
-  expect(await key.take(1)).toMatchObject({ admitted: true });
-  expect(await key.take(1)).toMatchObject({ admitted: false });
+  expect(await key.takeRequest(1)).toMatchObject({ admitted: true });
+  expect(await key.takeRequest(1)).toMatchObject({ admitted: false });
   await key.returnReservedRequests();
   expect(inserts).toBeLessThan(100);
 });
@@ -111,16 +111,16 @@ describe('a key whose record takes a while to write', () => {
   /** Takes once in each of two seconds, and renews the reservation at the start of the third. */
   async function useForTwoSeconds(key: QuotaKey): Promise<void> {
     for (let second = 1; second <= 2; second += 1) {
-      await key.take(LIMIT);
+      await key.takeRequest(LIMIT);
       now += 1_000;
-      await key.renewReservation();
+      await key.renewQuotaReservation();
     }
   }
 
   it('admits without the store in a second whose reservation was renewed', async () => {
     const key = open();
     await useForTwoSeconds(key);
-    expect(await countOperations(() => key.take(LIMIT))).toBe(0);
+    expect(await countOperations(() => key.takeRequest(LIMIT))).toBe(0);
   });
 
   it('returns a renewed reservation after a second without requests', async () => {
@@ -128,24 +128,24 @@ describe('a key whose record takes a while to write', () => {
     await useForTwoSeconds(key);
     expect(sumMinuteCounts(stored ?? createEmptyMinuteCounts(0))).toBe(3);
     now += 1_000;
-    await key.renewReservation();
+    await key.renewQuotaReservation();
     expect(sumMinuteCounts(stored ?? createEmptyMinuteCounts(0))).toBe(2);
   });
 
   it('renews the reservation although another process changed the record', async () => {
     const [key, other] = [open(), open()];
-    await key.take(LIMIT);
-    await other.take(LIMIT);
+    await key.takeRequest(LIMIT);
+    await other.takeRequest(LIMIT);
     await useForTwoSeconds(key);
-    expect(await countOperations(() => key.take(LIMIT))).toBe(0);
+    expect(await countOperations(() => key.takeRequest(LIMIT))).toBe(0);
   });
 
   it('counts a request in its own second although the reservation was stored in an earlier one', async () => {
     const key = open();
     nextWriteMs = 20_000;
     key.prepareTake(LIMIT);
-    await key.renewReservation();
-    expect((await key.take(LIMIT)).admitted).toBe(true);
+    await key.renewQuotaReservation();
+    expect((await key.takeRequest(LIMIT)).admitted).toBe(true);
     await key.returnReservedRequests();
     const { newest, counts } = stored ?? createEmptyMinuteCounts(0);
     expect(newest).toBe(Math.floor(now / 1_000));
@@ -156,34 +156,34 @@ describe('a key whose record takes a while to write', () => {
   it('reads the record before it writes if two processes take turns, so that writes do not conflict', async () => {
     const [key, other] = [open(), open()];
     for (const each of [key, other, key, other]) {
-      await each.take(LIMIT);
+      await each.takeRequest(LIMIT);
       now += 5_000;
     }
-    expect(await countOperations(() => key.take(LIMIT))).toBe(2);
+    expect(await countOperations(() => key.takeRequest(LIMIT))).toBe(2);
     now += 5_000;
-    expect(await countOperations(() => other.take(LIMIT))).toBe(2);
+    expect(await countOperations(() => other.takeRequest(LIMIT))).toBe(2);
   });
 
   it('admits with one write if only one process is left', async () => {
     const [key, other] = [open(), open()];
     for (const each of [key, other, key, key]) {
-      await each.take(LIMIT);
+      await each.takeRequest(LIMIT);
       now += 5_000;
     }
-    expect(await countOperations(() => key.take(LIMIT))).toBe(1);
+    expect(await countOperations(() => key.takeRequest(LIMIT))).toBe(1);
   });
 
   it('admits without the store after it was announced', async () => {
     const key = open();
     key.prepareTake(LIMIT);
-    await key.renewReservation();
-    expect(await countOperations(() => key.take(LIMIT))).toBe(0);
+    await key.renewQuotaReservation();
+    expect(await countOperations(() => key.takeRequest(LIMIT))).toBe(0);
   });
 
   it('reserves the usual number when many requests are announced at the same time', async () => {
     const key = open();
     for (let request = 0; request < LIMIT; request += 1) key.prepareTake(LIMIT);
-    await key.renewReservation();
+    await key.renewQuotaReservation();
     expect(sumMinuteCounts(stored ?? createEmptyMinuteCounts(0))).toBe(1);
   });
 
@@ -193,8 +193,8 @@ describe('a key whose record takes a while to write', () => {
     for (let request = 0; request < 2 * LIMIT; request += 1) {
       const each = request % 2 === 0 ? key : other;
       each.prepareTake(LIMIT);
-      if ((await each.take(LIMIT)).admitted) admitted += 1;
-      if (request % 10 === 0) await Promise.all([key.renewReservation(), other.renewReservation()]);
+      if ((await each.takeRequest(LIMIT)).admitted) admitted += 1;
+      if (request % 10 === 0) await Promise.all([key.renewQuotaReservation(), other.renewQuotaReservation()]);
       if (request % 20 === 0) now += 1_000;
     }
     expect(admitted).toBeLessThanOrEqual(LIMIT);

@@ -68,7 +68,7 @@ export class QuotaKey {
     );
   }
 
-  take(limit: number): Promise<QuotaDecision> {
+  takeRequest(limit: number): Promise<QuotaDecision> {
     this.limitInUse = limit;
     this.waitingTakes += 1;
     return this.runInTurn(() => this.decideInTurn(limit)).finally(() => (this.waitingTakes -= 1));
@@ -80,10 +80,11 @@ export class QuotaKey {
   }
 
   /**
-   * Returns unused reservations of past seconds. If the key was in use during the last two seconds, also reserves
-   * requests of the new second in the same write, so that they need not wait for the store. Call it once a second.
+   * Gives reserved but unused requests of past seconds back to the quota in the store. If the key was in use during
+   * the last two seconds, also reserves requests of the new second in the same write, so that they need not wait for
+   * the store. Call it once a second.
    */
-  renewReservation(): Promise<void> {
+  renewQuotaReservation(): Promise<void> {
     const { limitInUse: limit, wasInUse } = this;
     this.limitInUse = undefined;
     this.wasInUse = limit !== undefined;
@@ -94,7 +95,7 @@ export class QuotaKey {
     });
   }
 
-  /** Returns all unused reservations. */
+  /** Gives all reserved but unused requests back to the quota in the store, so that other processes can use them. */
   returnReservedRequests(): Promise<void> {
     return this.runInTurn(async () => {
       this.advanceToNow();
@@ -115,13 +116,13 @@ export class QuotaKey {
   private async reserveIfNoneIsSpare(limit: number): Promise<void> {
     await this.readOutdatedRecord();
     for (let attempt = 1; attempt <= MAX_WRITE_ATTEMPTS; attempt += 1) {
-      const count = this.computeReservation(limit, sumMinuteCounts(this.advanceToNow()));
+      const count = this.computeQuotaReservation(limit, sumMinuteCounts(this.advanceToNow()));
       if (this.spare > 0 || count <= 0) return;
       await this.reserveRequests(count, false);
     }
   }
 
-  private computeReservation(limit: number, used: number): number {
+  private computeQuotaReservation(limit: number, used: number): number {
     return Math.min(limit - used, Math.max(1, Math.floor(limit / 100), this.waitingTakes));
   }
 
@@ -136,7 +137,7 @@ export class QuotaKey {
     await this.readOutdatedRecord();
     for (let attempt = 1; !this.useReservedRequest(limit); attempt += 1) {
       const used = sumMinuteCounts(this.advanceToNow());
-      const count = this.computeReservation(limit, used);
+      const count = this.computeQuotaReservation(limit, used);
       if (used < limit) await this.reserveRequests(count, attempt > MAX_WRITE_ATTEMPTS);
       else if (this.isStoredRecordRecent()) return this.createDecision(limit, false);
       else if (!(await this.readQuotaRecord())) return this.createDecision(limit, false);

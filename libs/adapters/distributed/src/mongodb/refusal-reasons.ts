@@ -10,9 +10,9 @@ const MAX_INSPECTED_CAUSES = 10;
  * Returns the reason why MongoDB refuses this process until settings change; undefined for other errors. The driver
  * reports many refusals like servers that are down.
  */
-export function findRefusalReason(error: unknown): string | undefined {
+export function getRefusalReason(error: unknown): string | undefined {
   if (error instanceof MongoServerError) return explainServerError(error);
-  const code = findSystemErrorCode(error);
+  const code = getSystemErrorCode(error);
   if (isFileError(error)) return `a file that the connection string names cannot be read (${code})`;
   if (code !== undefined && UNTRUSTED_CODE_PATTERN.test(code))
     return `the certificate of the server is not trusted (${code}); tlsCAFile must name the certificate of its authority`;
@@ -25,7 +25,7 @@ export function findRefusalReason(error: unknown): string | undefined {
  * Returns the code of the error of Node.js that caused an error of the driver, such as ECONNREFUSED; undefined if there is
  * none.
  */
-export function findSystemErrorCode(error: unknown): string | undefined {
+export function getSystemErrorCode(error: unknown): string | undefined {
   let causes: readonly unknown[] = [error];
   for (let depth = 0; depth < MAX_INSPECTED_CAUSES; depth += 1) {
     const codes = causes.flatMap((cause) => (isSystemError(cause) ? cause.code : []));

@@ -27,10 +27,10 @@ export async function checkServerAccess(
 
 async function probeServerAccess(connection: MongoConnection): Promise<void> {
   // With the ordinary deadline, the connection would stop waiting before the driver reports why no server was found.
-  const hello = await connection.run((database) => database.command({ hello: 1 }), 2 * connection.deadlineMs);
+  const hello = await connection.runOnDatabase((database) => database.command({ hello: 1 }), 2 * connection.deadlineMs);
   if (isStandalone(hello))
     throw new AccessRefused(ENGINE_NAME, 'the server is standalone; a replica set is required, of at least one member');
-  await connection.run(async (database) => {
+  await connection.runOnDatabase(async (database) => {
     const documents = database.collection<{ readonly _id: string }>(LEASES_COLLECTION.name);
     await documents.findOne({ _id: NONEXISTENT_ID });
     await documents.updateOne({ _id: NONEXISTENT_ID }, { $set: { beat: 0 } });

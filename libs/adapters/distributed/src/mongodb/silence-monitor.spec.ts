@@ -22,7 +22,7 @@ describe('a monitor of silent servers', () => {
   /** Watches an operation that is never answered. Returns the outcome so far. */
   function watchForever(): { outcome: unknown } {
     const watched: { outcome: unknown } = { outcome: 'waiting' };
-    monitor.watchCall(NEVER).catch((error: unknown) => (watched.outcome = error));
+    monitor.rejectCallIfSilent(NEVER).catch((error: unknown) => (watched.outcome = error));
     return watched;
   }
   const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
@@ -44,7 +44,7 @@ describe('a monitor of silent servers', () => {
     answerPing();
     await pass(0);
     expect(() => monitor.throwIfServerIsSilent()).not.toThrow();
-    await expect(monitor.watchCall(Promise.resolve(1))).resolves.toBe(1);
+    await expect(monitor.rejectCallIfSilent(Promise.resolve(1))).resolves.toBe(1);
   });
 
   it('lets an operation take any time while pings are answered', async () => {
@@ -122,7 +122,7 @@ describe('a monitor of silent servers', () => {
   it('does not count an earlier silence whose operations have failed by themselves', async () => {
     monitor = new SilenceMonitor(() => Promise.reject(new Error('connection refused')));
     const { promise, reject } = Promise.withResolvers<void>();
-    monitor.watchCall(promise).catch(() => undefined);
+    monitor.rejectCallIfSilent(promise).catch(() => undefined);
     await pass(1_500);
     reject(new Error('connection refused'));
     await pass(3_600_000);
@@ -134,7 +134,7 @@ describe('a monitor of silent servers', () => {
   });
 
   it('stops when no operation waits', async () => {
-    await monitor.watchCall(Promise.resolve());
+    await monitor.rejectCallIfSilent(Promise.resolve());
     await pass(10_000);
     expect(pings).toBe(0);
     expect(jest.getTimerCount()).toBe(0);

@@ -52,11 +52,11 @@ export class SilenceMonitor {
   }
 
   /** Settles like the operation, or rejects with `Unavailable` when the server becomes silent. */
-  watchCall<R>(operation: Promise<R>): Promise<R> {
+  rejectCallIfSilent<R>(operation: Promise<R>): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       const entry = { startedAt: performance.now(), fail: reject };
       this.waiting.add(entry);
-      if (!this.isWatching) void this.watchServer();
+      if (!this.isWatching) void this.monitorServerSilence();
       operation.finally(() => this.waiting.delete(entry)).then(resolve, reject);
     });
   }
@@ -69,7 +69,7 @@ export class SilenceMonitor {
   }
 
   /** Runs while operations wait, or the server is silent. */
-  private async watchServer(): Promise<void> {
+  private async monitorServerSilence(): Promise<void> {
     this.isWatching = true;
     this.silentMs = 0;
     while (this.waiting.size > 0 || this.isServerSilent) {

@@ -1,5 +1,5 @@
 import type { EventBatch, EventStore, StoredEvent } from '@tracking/ports';
-import { createNewEvents, eventually, listIds, scaleTimeout } from '@tracking/testing';
+import { createNewEvents, eventually, listEventIds, scaleTimeout } from '@tracking/testing';
 import { retryUntilAnswered } from './eventstoredb-subject.ts';
 
 const WRITER_COUNT = 8;
@@ -26,7 +26,7 @@ export function startStreamWriters(store: EventStore, prefix: string, maxOutageM
         () => store.append(stream, expected, events),
         () => (unanswered += 1),
       );
-      own.push(...listIds(events));
+      own.push(...listEventIds(events));
     }
   };
   const done = Promise.all(Array.from({ length: WRITER_COUNT }, (_, writer) => write(`${prefix}${writer}`)));
@@ -49,12 +49,12 @@ export function startStreamWriters(store: EventStore, prefix: string, maxOutageM
     },
     /** Expects each acknowledged event in its stream, once and in order. */
     expectStored: async (reader: EventStore) => {
-      for (const [stream, own] of acknowledged) expect(listIds(await reader.read(stream))).toEqual(own);
+      for (const [stream, own] of acknowledged) expect(listEventIds(await reader.read(stream))).toEqual(own);
     },
     /** Expects each acknowledged event once, in the order of its stream and of the log, and no other events. */
     expectFollowed: (events: readonly StoredEvent[]) => {
       for (const [stream, own] of acknowledged)
-        expect(listIds(events.filter((event) => event.stream === stream))).toEqual(own);
+        expect(listEventIds(events.filter((event) => event.stream === stream))).toEqual(own);
       expect(events).toHaveLength(count());
       const positions = events.map(({ position }) => position);
       expect(positions).toEqual([...new Set(positions)].sort());

@@ -32,11 +32,11 @@ export async function startGrpcServer(
     ...options,
   });
   const nothing = Object.fromEntries(OPERATION_NAMES.map((name) => [name, () => Promise.resolve(undefined)]));
-  server.serve<ThingsOperations>({
+  server.serveOperations<ThingsOperations>({
     things: { ...(nothing as Things), ...things },
     others: { echo: () => Promise.resolve('another') },
   });
-  await server.listen();
+  await server.listenOnAddress();
   return server;
 }
 

@@ -15,9 +15,9 @@ const { ENGINES_DIR, MONGODB_URL, MONGODB_START } = process.env;
  * Reason why the tests cannot start and kill a MongoDB server; undefined if they can. Without `MONGODB_URL`, they use the
  * program in the folder of engines.
  */
-export const NOT_KILLABLE_REASON = findNotKillableReason();
+export const NOT_KILLABLE_REASON = explainNotKillable();
 
-function findNotKillableReason(): string | undefined {
+function explainNotKillable(): string | undefined {
   if (MONGODB_URL === undefined)
     return ENGINES_DIR === undefined ? 'neither MONGODB_URL nor ENGINES_DIR is set' : undefined;
   return MONGODB_START === undefined

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Collection, type DocumentStore, type Lease, type Leases, Unavailable } from '@tracking/ports';
 import { retry, waitForAbort } from '@tracking/resilience';
-import { simulateDelay } from '@tracking/testing';
+import { waitForSimulatedDelay } from '@tracking/testing';
 
 /** A document of the load. */
 interface LoadDocument {
@@ -106,7 +106,7 @@ export class MongoLoad {
     for (let step = 0; !this.ended.signal.aborted; step += 1) {
       await work(documents, step);
       this.progress.set(worker, step + 1);
-      await simulateDelay(WORKER_OPERATION_INTERVAL_MS);
+      await waitForSimulatedDelay(WORKER_OPERATION_INTERVAL_MS);
     }
   }
 
@@ -171,7 +171,7 @@ export class LeaseLoad {
 
   startLoad(): void {
     for (const [process, leases] of this.processes.entries()) {
-      leases.join({ name: `process ${process}` }).announce({ load: this.names });
+      leases.joinLeaseGroup({ name: `process ${process}` }).announceMember({ load: this.names });
       for (const name of this.names)
         this.contenders.push(this.acquireLeaseRepeatedly(`process ${process}`, leases, name));
     }
@@ -189,7 +189,7 @@ export class LeaseLoad {
 
   private async acquireLeaseRepeatedly(process: string, leases: Leases, name: string): Promise<void> {
     while (!this.ended.signal.aborted) {
-      const lease = await leases.acquire(name, this.ended.signal).catch((error: unknown) => {
+      const lease = await leases.acquireLease(name, this.ended.signal).catch((error: unknown) => {
         if (this.ended.signal.aborted) return undefined;
         throw error;
       });

@@ -35,7 +35,7 @@ export function createMongoSubject<P extends { close(): Promise<void> }>(
 }
 
 /** Connection and store that the ports use. */
-export function createConnectionSubject(): TestedAdapter<MongoConnection> {
+export function createMongoConnectionSubject(): TestedAdapter<MongoConnection> {
   return createMongoSubjectOfPort(
     (connection) => connection,
     () => Promise.resolve(),
@@ -91,7 +91,7 @@ function createMongoSubjectOfPort<P>(
       }
       if (MONGODB_URL !== undefined) {
         const connection = new MongoConnection({ url: url(), metrics: noMetrics });
-        await connection.run((own) => own.dropDatabase());
+        await connection.runOnDatabase((own) => own.dropDatabase());
         await connection.closeConnection();
       }
       await engine?.removeEngine();

@@ -33,7 +33,7 @@ async function checkServerUnderTest(): Promise<string | undefined> {
   const engine = NOT_KILLABLE_REASON === undefined ? await MongoEngine.createEngine('') : undefined;
   await engine?.startEngine();
   try {
-    return await findNoQueryPlansReason(testDatabaseUrl(`test-${randomUUID()}`));
+    return await explainMissingQueryPlans(testDatabaseUrl(`test-${randomUUID()}`));
   } finally {
     await engine?.removeEngine();
   }
@@ -43,10 +43,10 @@ async function checkServerUnderTest(): Promise<string | undefined> {
  * Returns the reason why tests cannot read query plans of a server; undefined if they can. Servers of other vendors
  * describe plans in other ways. Drops the database.
  */
-export async function findNoQueryPlansReason(url: string): Promise<string | undefined> {
+export async function explainMissingQueryPlans(url: string): Promise<string | undefined> {
   const connection = new MongoConnection({ url, metrics: noMetrics });
   try {
-    return await connection.run(async (database) => {
+    return await connection.runOnDatabase(async (database) => {
       const things = database.collection('things');
       const index = await things.createIndex({ owner: 1 });
       const stages = listPlanStages(await things.find({ owner: 'o' }, { hint: index }).explain());
@@ -63,10 +63,10 @@ export async function findNoQueryPlansReason(url: string): Promise<string | unde
 /** Defines tests that read query plans. If the server does not describe plans, a skipped test states the reason. */
 export function describeWithQueryPlans(title: string, define: () => void): void {
   if (NO_QUERY_PLANS_REASON === undefined) describeWithMongo(title, define);
-  else itWithQueryPlans(title, () => Promise.resolve());
+  else testWithQueryPlans(title, () => Promise.resolve());
 }
 
 /** Defines a test that reads query plans. It is skipped, with the reason, if the server does not describe them. */
-export function itWithQueryPlans(title: string, test: () => Promise<void>): void {
+export function testWithQueryPlans(title: string, test: () => Promise<void>): void {
   testIfSupported(NO_QUERY_PLANS_REASON === undefined, String(NO_QUERY_PLANS_REASON))(title, test);
 }

@@ -44,11 +44,11 @@ async function countWhileLeaseIsHeld(lease: Lease, ending: AbortSignal): Promise
   }
 }
 
-async function holdLease(name: string): Promise<void> {
+async function holdTestLease(name: string): Promise<void> {
   const { signal } = stopController;
   while (!signal.aborted) {
     try {
-      const lease = await leaseShares.getGroup('work').acquire(name, signal);
+      const lease = await leaseShares.getGroup('work').acquireLease(name, signal);
       const ending = AbortSignal.any([signal, lease.lost, lease.handOverRequested]);
       await countWhileLeaseIsHeld(lease, ending).finally(() => lease.release());
     } catch {
@@ -59,6 +59,6 @@ async function holdLease(name: string): Promise<void> {
 }
 
 process.stdout.write('ready\n');
-await Promise.all(Array.from({ length: Number(leaseCount) }, (_, number) => holdLease(`work-${number}`)));
+await Promise.all(Array.from({ length: Number(leaseCount) }, (_, number) => holdTestLease(`work-${number}`)));
 await mongoLeases.close();
 await mongoConnection.closeConnection();

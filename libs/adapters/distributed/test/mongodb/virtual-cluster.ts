@@ -129,7 +129,7 @@ export class VirtualProcess {
     const { signal } = this.stopping;
     const group = this.shares.getGroup('work');
     while (!signal.aborted) {
-      const lease = await group.acquire(name, signal).catch(() => undefined);
+      const lease = await group.acquireLease(name, signal).catch(() => undefined);
       if (lease === undefined) continue;
       this.held.set(name, lease);
       this.acquired.push({ name, epoch: lease.epoch });

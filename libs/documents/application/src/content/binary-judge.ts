@@ -10,12 +10,12 @@ const END_RECORD_BYTES = 22;
 const MAX_END_RECORD_BYTES = END_RECORD_BYTES + 0xffff;
 
 /** Judges a picture or PDF by its beginning. Refuses the file if it is also a ZIP, which readers detect by the end. */
-export class BinaryJudge {
+export class BinaryFileChecker {
   private readonly tail = new StreamTail(MAX_END_RECORD_BYTES);
 
   constructor(private readonly contentType: DocumentContentType) {}
 
-  judgeBytes(bytes: Buffer): void {
+  checkContentBytes(bytes: Buffer): void {
     this.tail.keepLastBytes(bytes);
   }
 
@@ -65,7 +65,7 @@ const PROGRAM_NAME_PATTERN =
  * Judges a ZIP as DOCX or XLSX by the directory at its end, which readers use. Inflates nothing. An archive is refused
  * if the beginning of the archive contradicts its directory, or if it contains more than the directory lists.
  */
-export class ArchiveJudge {
+export class ArchiveFileChecker {
   /** The parts in the directory; known after the end. */
   parts: readonly ArchivePart[] = [];
 
@@ -74,7 +74,7 @@ export class ArchiveJudge {
   /** @param byBeginning result of the first entries; undefined if they are not conclusive */
   constructor(private readonly byBeginning: OfficeType | undefined) {}
 
-  judgeBytes(bytes: Buffer): void {
+  checkContentBytes(bytes: Buffer): void {
     this.tail.keepLastBytes(bytes);
   }
 

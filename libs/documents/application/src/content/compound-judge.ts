@@ -21,7 +21,7 @@ const OFFICE_STREAM_NAMES: readonly string[] = ['WordDocument', 'Workbook', 'Boo
  * Judges a compound file: accepts messages of Outlook, and refuses older Office files and others. Reads the directory
  * entries as they pass, in memory for one entry.
  */
-export class CompoundJudge {
+export class CompoundFileChecker {
   private readonly rest = Buffer.alloc(DIRECTORY_ENTRY_BYTES);
   private restBytes = 0;
   private position = 0;
@@ -36,7 +36,7 @@ export class CompoundJudge {
     this.rootOffset = (padded.readUInt32LE(48) + 1) * 2 ** padded.readUInt16LE(30);
   }
 
-  judgeBytes(bytes: Buffer): void {
+  checkContentBytes(bytes: Buffer): void {
     let at = 0;
     if (this.restBytes > 0) {
       at = bytes.copy(this.rest, this.restBytes, 0, DIRECTORY_ENTRY_BYTES - this.restBytes);

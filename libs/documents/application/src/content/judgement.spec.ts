@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { choosePropertyRounds } from '@tracking/testing';
+import { choosePropertyTestRounds } from '@tracking/testing';
 import fc from 'fast-check';
 import {
   DOCM_PARTS,
@@ -21,7 +21,7 @@ import {
 } from '../../test/files.ts';
 import { createZip } from '../../test/zip.ts';
 import { UnsupportedDocumentType } from '../refusals.ts';
-import { DETECTION_BYTES, FileTypeJudge } from './judgement.ts';
+import { DETECTION_BYTES, FileTypeChecker } from './judgement.ts';
 import type { ContentHint } from './text-judge.ts';
 
 type Content = Buffer | string;
@@ -29,9 +29,9 @@ const bytesOf = (content: Content) => (typeof content === 'string' ? Buffer.from
 
 /** Returns the type, or the reason for the refusal. */
 async function judged(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, hint: ContentHint = {}) {
-  const judgement = new FileTypeJudge(hint);
+  const judgement = new FileTypeChecker(hint);
   try {
-    for await (const piece of pieces) await judgement.judgeBytes(piece);
+    for await (const piece of pieces) await judgement.checkContentBytes(piece);
     return await judgement.getType();
   } catch (error) {
     if (error instanceof UnsupportedDocumentType) return error.message;
@@ -466,7 +466,7 @@ describe('type detection', () => {
         };
         expect(await judged(pieces())).toBe(await judge(bytes));
       }),
-      { numRuns: choosePropertyRounds(1_000) },
+      { numRuns: choosePropertyTestRounds(1_000) },
     );
   });
 
@@ -477,7 +477,7 @@ describe('type detection', () => {
         const bytes = Buffer.from(`${'é'.repeat(before)}${markup}${'y'.repeat(100)}`, 'latin1');
         expect(await judged(splitIntoByteChunks(bytes, pieceBytes))).toContain('the content contains HTML markup');
       }),
-      { numRuns: choosePropertyRounds(200) },
+      { numRuns: choosePropertyTestRounds(200) },
     );
   });
 
@@ -496,7 +496,7 @@ describe('type detection', () => {
       fc.asyncProperty(start, fc.uint8Array({ minLength: 1, maxLength: 3_000 }), async (prefix, rest) => {
         expect(typeof (await judge(Buffer.concat([Buffer.from(prefix, 'latin1'), rest])))).toBe('string');
       }),
-      { numRuns: choosePropertyRounds(2_000) },
+      { numRuns: choosePropertyTestRounds(2_000) },
     );
   });
 

@@ -2,12 +2,12 @@ import type { DocumentContentType } from '@tracking/contracts';
 import { fileTypeFromBuffer } from 'file-type';
 import { DOCX_MEDIA_TYPE, type OfficeType, UnsupportedDocumentType, XLSX_MEDIA_TYPE } from '../refusals.ts';
 import type { ArchivePart } from './archive-parts.ts';
-import { ArchiveJudge, BinaryJudge } from './binary-judge.ts';
-import { COMPOUND_SIGNATURE, CompoundJudge } from './compound-judge.ts';
+import { ArchiveFileChecker, BinaryFileChecker } from './binary-judge.ts';
+import { COMPOUND_SIGNATURE, CompoundFileChecker } from './compound-judge.ts';
 import { type ContentHint, createTextTypeJudge, HTML_IN_BINARY_PATTERN } from './text-judge.ts';
 
-interface ContentJudge {
-  judgeBytes(bytes: Buffer): void;
+interface ContentTypeChecker {
+  checkContentBytes(bytes: Buffer): void;
   getType(): DocumentContentType | Promise<DocumentContentType>;
 }
 
@@ -15,24 +15,24 @@ interface ContentJudge {
  * Determines the type of a file from its bytes as they pass, however they are split: from its beginning, and then from
  * all of it or its end, depending on the type. Memory does not grow with the file.
  */
-export class FileTypeJudge {
+export class FileTypeChecker {
   private head: Buffer[] = [];
   private headBytes = 0;
-  private judge: ContentJudge | undefined;
+  private judge: ContentTypeChecker | undefined;
 
   constructor(private readonly hint: ContentHint) {}
 
   /** @throws UnsupportedDocumentType as early as possible */
-  async judgeBytes(bytes: Uint8Array): Promise<void> {
+  async checkContentBytes(bytes: Uint8Array): Promise<void> {
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (this.judge !== undefined) return this.judge.judgeBytes(piece);
+    if (this.judge !== undefined) return this.judge.checkContentBytes(piece);
     // Copy the bytes, because the source may reuse the memory.
     const missing = DETECTION_BYTES - this.headBytes;
     this.head.push(Buffer.from(piece.subarray(0, missing)));
     this.headBytes += Math.min(piece.length, missing);
     if (this.headBytes < DETECTION_BYTES) return;
     const judge = await this.detectType();
-    judge.judgeBytes(piece.subarray(missing));
+    judge.checkContentBytes(piece.subarray(missing));
   }
 
   /**
@@ -45,25 +45,25 @@ export class FileTypeJudge {
 
   /** The parts of an archive, which must be checked after the end. Empty for other types. */
   get archiveParts(): readonly ArchivePart[] {
-    return this.judge instanceof ArchiveJudge ? this.judge.parts : [];
+    return this.judge instanceof ArchiveFileChecker ? this.judge.parts : [];
   }
 
-  private async detectType(): Promise<ContentJudge> {
+  private async detectType(): Promise<ContentTypeChecker> {
     const head = Buffer.concat(this.head);
     this.head = [];
     this.judge = this.createContentJudge(await detectTypeFromBeginning(head), head);
-    this.judge.judgeBytes(head);
+    this.judge.checkContentBytes(head);
     return this.judge;
   }
 
-  private createContentJudge(beginning: Beginning, head: Buffer): ContentJudge {
+  private createContentJudge(beginning: Beginning, head: Buffer): ContentTypeChecker {
     switch (beginning.kind) {
       case 'binary':
-        return new BinaryJudge(beginning.contentType);
+        return new BinaryFileChecker(beginning.contentType);
       case 'archive':
-        return new ArchiveJudge(beginning.contentType);
+        return new ArchiveFileChecker(beginning.contentType);
       case 'compound':
-        return new CompoundJudge(head);
+        return new CompoundFileChecker(head);
       case 'text':
         return createTextTypeJudge(head, this.hint);
     }

@@ -77,7 +77,7 @@ const ACTIVE_ATTRIBUTES = new Set(
  * markup that browsers may end at another place than the tokenizer, because it can hide other markup: comments, CDATA
  * sections, and closing tags with attributes.
  */
-export class PageScanner extends MarkupScanner {
+export class HtmlPageScanner extends MarkupScanner {
   private attribute = '';
 
   constructor() {

@@ -1,6 +1,6 @@
 import type { DocumentContentType } from '@tracking/contracts';
 import { UnsupportedDocumentType } from '../refusals.ts';
-import { PageScanner, XmlScanner } from './markup-scanner.ts';
+import { HtmlPageScanner, XmlScanner } from './markup-scanner.ts';
 
 type TextType = Extract<DocumentContentType, `text/${string}` | 'application/xml' | 'message/rfc822'>;
 
@@ -23,9 +23,9 @@ const DECLARED_XML_ENCODING_PATTERN = /[\t\n\r ]encoding[\t\n\r ]*=[\t\n\r ]*["'
 const ACCEPTED_ENCODINGS = ['utf-8', 'utf8', 'us-ascii', 'iso-8859-1', 'latin1', 'windows-1252'];
 
 /** Judges a text as it passes, in memory for one chunk. */
-export interface StreamingTextJudge {
+export interface StreamingTextChecker {
   /** @throws UnsupportedDocumentType */
-  judgeBytes(bytes: Buffer): void;
+  checkContentBytes(bytes: Buffer): void;
   /** @throws UnsupportedDocumentType */
   getType(): TextType;
 }
@@ -35,30 +35,30 @@ export interface StreamingTextJudge {
  * @param head the first bytes, which are passed again with the rest
  * @throws UnsupportedDocumentType
  */
-export function createTextTypeJudge(head: Buffer, hint: ContentHint): StreamingTextJudge {
+export function createTextTypeJudge(head: Buffer, hint: ContentHint): StreamingTextChecker {
   const start = head.toString('latin1');
-  if (start.startsWith('\xff\xfe')) return new Utf16Judge('utf-16le', hint);
-  if (start.startsWith('\xfe\xff')) return new Utf16Judge('utf-16be', hint);
+  if (start.startsWith('\xff\xfe')) return new Utf16TextChecker('utf-16le', hint);
+  if (start.startsWith('\xfe\xff')) return new Utf16TextChecker('utf-16be', hint);
   return isTextTypeDeclared(hint, 'message/rfc822', 'eml') && beginsWithMailHeaders(start)
-    ? new MailJudge()
-    : new TextJudge(head, hint);
+    ? new MailFileChecker()
+    : new TextFileChecker(head, hint);
 }
 
 /**
  * Judges a text in UTF-16, which must begin with a byte order mark. Its bytes and its characters must both be without
  * markup, because a reader may ignore the encoding.
  */
-class Utf16Judge implements StreamingTextJudge {
+class Utf16TextChecker implements StreamingTextChecker {
   private readonly decoder: InstanceType<typeof TextDecoder>;
   private readonly contentType: TextType;
-  private readonly scanners = { bytes: new PageScanner(), characters: new PageScanner() };
+  private readonly scanners = { bytes: new HtmlPageScanner(), characters: new HtmlPageScanner() };
 
   constructor(encoding: 'utf-16le' | 'utf-16be', hint: ContentHint) {
     this.decoder = new TextDecoder(encoding, { fatal: true });
-    this.contentType = selectPlainTextType(hint);
+    this.contentType = detectCsvOrPlainText(hint);
   }
 
-  judgeBytes(bytes: Buffer): void {
+  checkContentBytes(bytes: Buffer): void {
     this.scanners.bytes.scanText(bytes.toString('latin1'));
     this.scanBytes(bytes);
   }
@@ -87,8 +87,8 @@ class Utf16Judge implements StreamingTextJudge {
 }
 
 /** Judges an e-mail. Its parts may have any content, which mail programs show without running it. */
-class MailJudge implements StreamingTextJudge {
-  judgeBytes(bytes: Buffer): void {
+class MailFileChecker implements StreamingTextChecker {
+  checkContentBytes(bytes: Buffer): void {
     if (bytes.includes(0)) throw new UnsupportedDocumentType(UNRECOGNIZED_TYPE_MESSAGE);
   }
 
@@ -120,9 +120,9 @@ const UNRECOGNIZED_TYPE_MESSAGE = 'the file is neither of an accepted type nor t
  * Judges a text as it passes, in memory for one chunk. UTF-8 and Latin-1 are both read byte by byte, because only ASCII
  * matters here.
  */
-class TextJudge implements StreamingTextJudge {
+class TextFileChecker implements StreamingTextChecker {
   private readonly contentType: TextType;
-  private readonly markup: PageScanner | XmlScanner;
+  private readonly markup: HtmlPageScanner | XmlScanner;
   private last = '';
 
   /**
@@ -137,12 +137,12 @@ class TextJudge implements StreamingTextJudge {
       .replace(LEADING_BLANKS_PATTERN, '');
     const isMarkup = /^<[a-z_:!?/\x80-\xff]/i.test(opening);
     if (isMarkup) refuseUnlessXml(opening);
-    this.contentType = isMarkup ? 'application/xml' : selectPlainTextType(hint);
-    this.markup = isMarkup ? new XmlScanner() : new PageScanner();
+    this.contentType = isMarkup ? 'application/xml' : detectCsvOrPlainText(hint);
+    this.markup = isMarkup ? new XmlScanner() : new HtmlPageScanner();
   }
 
   /** @throws UnsupportedDocumentType */
-  judgeBytes(bytes: Buffer): void {
+  checkContentBytes(bytes: Buffer): void {
     const text = bytes.toString('latin1');
     if (BINARY_CHARACTERS.test(text)) throw new UnsupportedDocumentType(UNRECOGNIZED_TYPE_MESSAGE);
     this.markup.scanText(text);
@@ -180,7 +180,7 @@ export function refuseForeignXmlEncoding(declaration: string): void {
 }
 
 /** Returns the type of a text that is neither XML nor an e-mail. */
-function selectPlainTextType(hint: ContentHint): TextType {
+function detectCsvOrPlainText(hint: ContentHint): TextType {
   return isTextTypeDeclared(hint, 'text/csv', 'csv') ? 'text/csv' : 'text/plain';
 }
 

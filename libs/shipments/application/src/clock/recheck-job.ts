@@ -1,4 +1,4 @@
-import type { Actor, Scope } from '@tracking/contracts';
+import type { Actor, WorkspaceScope } from '@tracking/contracts';
 import {
   type Clock,
   type Counter,
@@ -14,7 +14,7 @@ import {
 import { DutyCycle, type DutyCycleOptions, LeaderElectedJob, monotonicMs, retry } from '@tracking/resilience';
 import type { ReadModelsReached } from '../publisher/publishing.ts';
 import type { ShipmentsService } from '../shipments.ts';
-import type { Recheck, RecheckProgress, RecheckStore, UpgradeRecheck, UnsettledShipments } from './rechecks.ts';
+import type { SettingsRecheck, RecheckProgress, RecheckStore, UpgradeRecheck, UnsettledShipments } from './rechecks.ts';
 import { createRuleCheckCommand } from './rule-clock.ts';
 
 /** Milliseconds between two searches for requested re-checks. */
@@ -40,7 +40,7 @@ const RETRY_TIMEOUT_MS = 10_000;
 const WORKSPACE_PAGE_SIZE = 100;
 const RECHECK_ACTOR: Actor = { type: 'system', id: 'settings' };
 
-type UnsettledShipment = Scope & { readonly id: string };
+type UnsettledShipment = WorkspaceScope & { readonly id: string };
 
 export interface RecheckJobDependencies extends Pick<RecheckStartDependencies, 'eventStore' | 'readModelsReached'> {
   readonly shipments: Pick<ShipmentsService, 'checkRules'>;
@@ -92,7 +92,7 @@ export class RecheckJob {
       countRetry: createRetryCounter(metrics),
       description: 'checking shipments after a change of settings',
       intervalMs: everyMs,
-      round: (ending) => this.checkAllWorkspaces(ending),
+      runRound: (ending) => this.checkAllWorkspaces(ending),
     });
   }
 
@@ -125,7 +125,7 @@ export class RecheckJob {
     return hasWorked;
   }
 
-  private async *listUnfinishedRechecks(): AsyncGenerator<Recheck> {
+  private async *listUnfinishedRechecks(): AsyncGenerator<SettingsRecheck> {
     for (let last: string | undefined; ;) {
       const found = await this.parts.rechecks.listUnfinishedRechecks(last, WORKSPACE_PAGE_SIZE);
       yield* found;
@@ -135,7 +135,7 @@ export class RecheckJob {
   }
 
   /** Checks the next page of a workspace. Returns true if the re-check advanced. */
-  private async continueRecheck(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
+  private async continueRecheck(recheck: SettingsRecheck, ending: AbortSignal): Promise<boolean> {
     if (!recheck.isRunning && !this.start.isEveryReplicaUpdated(recheck)) return false;
     const { version } = await this.parts.settings.getCachedSettings(recheck.workspace_id);
     // A check is useless if this process uses other settings than the re-check.
@@ -146,7 +146,7 @@ export class RecheckJob {
     return begun !== undefined && (await this.checkPageOfShipments(begun, ending));
   }
 
-  private async checkPageOfShipments(recheck: Recheck, ending: AbortSignal): Promise<boolean> {
+  private async checkPageOfShipments(recheck: SettingsRecheck, ending: AbortSignal): Promise<boolean> {
     const { unsettledShipments, page: size = PAGE_SIZE } = this.parts;
     const { workspace_id, after } = recheck;
     const find = () => unsettledShipments.listUnsettledShipments(workspace_id, after ?? undefined, size);
@@ -169,7 +169,10 @@ export class RecheckJob {
     return advanced !== undefined;
   }
 
-  private storeProgress(recheck: Recheck, progress: Omit<RecheckProgress, 'at'>): Promise<Recheck | undefined> {
+  private storeProgress(
+    recheck: SettingsRecheck,
+    progress: Omit<RecheckProgress, 'at'>,
+  ): Promise<SettingsRecheck | undefined> {
     return this.parts.rechecks.storeProgress(recheck, { ...progress, at: this.parts.clock().toISOString() });
   }
 
@@ -254,7 +257,7 @@ class RecheckStartCondition {
   }
 
   /** Returns true if enough time has passed since the change was noticed, so that every replica has applied it. */
-  isEveryReplicaUpdated(recheck: Recheck): boolean {
+  isEveryReplicaUpdated(recheck: SettingsRecheck): boolean {
     const { beginsAfterMs, elapsed } = this.parts;
     return elapsed() - this.recordSettingsChange(recheck).at >= beginsAfterMs;
   }
@@ -264,14 +267,14 @@ class RecheckStartCondition {
    * every replica has applied the new settings.
    * @throws Unavailable
    */
-  async isReadModelCurrent(recheck: Recheck): Promise<boolean> {
+  async isReadModelCurrent(recheck: SettingsRecheck): Promise<boolean> {
     const { eventStore, readModelsReached } = this.parts;
     const noticed = this.recordSettingsChange(recheck);
     const head = (noticed.head ??= await eventStore.head());
     return head === undefined || (await readModelsReached(head, 0));
   }
 
-  private recordSettingsChange({ workspace_id, version, step }: Recheck): SettingsChangeNotice {
+  private recordSettingsChange({ workspace_id, version, step }: SettingsRecheck): SettingsChangeNotice {
     const before = this.noticed.get(workspace_id);
     if (before?.version === version && before.step === step) return before;
     const noticed = { version, step, at: this.parts.elapsed() };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DEFAULT_RULE_SETTINGS, type Scope, type Timestamp } from '@tracking/contracts';
+import { DEFAULT_RULE_SETTINGS, type WorkspaceScope, type Timestamp } from '@tracking/contracts';
 import type { EventStore, Position } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
 import type { ReadModelsReached } from '../publisher/publishing.ts';
@@ -8,7 +8,7 @@ import type { ReadModelsReached } from '../publisher/publishing.ts';
  * A re-check of a workspace's open shipments. It is requested because settings changed, shipments were imported, or a
  * release has other rules.
  */
-export interface Recheck {
+export interface SettingsRecheck {
   readonly workspace_id: string;
   /** Version of the settings with which the shipments are checked. */
   readonly version: number;
@@ -22,7 +22,7 @@ export interface Recheck {
   readonly checked: number;
 }
 
-export interface RecheckProgress extends Pick<Recheck, 'after' | 'checked'> {
+export interface RecheckProgress extends Pick<SettingsRecheck, 'after' | 'checked'> {
   readonly isDone: boolean;
   readonly at: Timestamp;
 }
@@ -34,13 +34,13 @@ export interface RecheckStore {
    * @param after workspace of the last re-check of the previous page
    * @throws Unavailable
    */
-  listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly Recheck[]>;
+  listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly SettingsRecheck[]>;
   /**
    * Stores the progress of a re-check. If another process advanced the re-check or the settings changed again, stores
    * nothing and returns undefined.
    * @throws Unavailable
    */
-  storeProgress(recheck: Recheck, progress: RecheckProgress): Promise<Recheck | undefined>;
+  storeProgress(recheck: SettingsRecheck, progress: RecheckProgress): Promise<SettingsRecheck | undefined>;
 }
 
 /** Requests re-checks for reasons other than a change of settings. */
@@ -64,7 +64,7 @@ export interface UnsettledShipments {
     workspaceId: string,
     after: string | undefined,
     limit: number,
-  ): Promise<readonly (Scope & { readonly id: string })[]>;
+  ): Promise<readonly (WorkspaceScope & { readonly id: string })[]>;
 }
 
 /** Revision of the rules about statuses, times and exceptions. Increment it in every release that changes the rules. */

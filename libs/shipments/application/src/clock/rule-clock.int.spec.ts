@@ -2,7 +2,7 @@ import { InProcessLeases } from '@tracking/embedded';
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import { toStreamName } from '@tracking/shipments-domain';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
-import { createMilestone, createUpsert } from '../../test/builders.ts';
+import { createMilestone, createUpsertCommand } from '../../test/builders.ts';
 import { InterceptedStore, TestEngine, createShipmentsReplica } from '../../test/engine.ts';
 import { StoredDeadlines } from '../../test/stored-deadlines.ts';
 import { RuleClock } from './rule-clock.ts';
@@ -31,7 +31,7 @@ describe('the clock over the embedded engines', () => {
   async function create(ms = 0): Promise<string> {
     const etd = new Date(NOON - 12 * HOUR_MS + ms).toISOString();
     const { answer } = await createShipmentsReplica(engine.store).upsertShipment(
-      createUpsert({ house_bill: 'HB-1', mode: 'ocean', etd }, { at: at() }),
+      createUpsertCommand({ house_bill: 'HB-1', mode: 'ocean', etd }, { at: at() }),
     );
     deadlines.ids.push(answer.shipment.id);
     return answer.shipment.id;

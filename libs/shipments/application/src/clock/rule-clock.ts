@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Actor, Scope, Timestamp } from '@tracking/contracts';
+import type { Actor, WorkspaceScope, Timestamp } from '@tracking/contracts';
 import {
   type Clock,
   type Counter,
@@ -65,7 +65,7 @@ export class RuleClock {
       countRetry: createRetryCounter(metrics),
       description: 'checking due shipments',
       intervalMs: everyMs,
-      round: (ending, lease) => this.checkDueShipments(ending, lease),
+      runRound: (ending, lease) => this.checkDueShipments(ending, lease),
     });
   }
 
@@ -131,7 +131,7 @@ export class RuleClock {
 }
 
 /** A shipment whose rules must be checked now. */
-export interface DueShipment extends Scope {
+export interface DueShipment extends WorkspaceScope {
   readonly id: string;
   readonly due_at: Timestamp;
 }
@@ -148,7 +148,7 @@ export interface DueShipmentList {
 
 /** Returns a command that checks a shipment's rules without a request from a client. */
 export function createRuleCheckCommand(
-  shipment: Scope & { readonly id: string },
+  shipment: WorkspaceScope & { readonly id: string },
   at: Timestamp,
   actor: Actor,
 ): Omit<CheckRules, 'type'> {

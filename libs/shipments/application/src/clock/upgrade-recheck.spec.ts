@@ -2,7 +2,7 @@ import { Unavailable } from '@tracking/ports';
 import { UpgradeRecheck } from './rechecks.ts';
 
 /** Three workspaces, and the stored rules version of their last re-checks. */
-class Stage {
+class Harness {
   rules: string | undefined;
   shown = '5';
   requested: string[] = [];
@@ -35,53 +35,53 @@ const never = new AbortController().signal;
 
 describe('the re-check after an upgrade', () => {
   it.each([undefined, 'old'])('is requested once for all workspaces if the last rules were %s', async (before) => {
-    const stage = new Stage();
-    stage.rules = before;
-    const recheck = stage.recheck();
+    const harness = new Harness();
+    harness.rules = before;
+    const recheck = harness.recheck();
     await recheck.requestRechecksIfUpgraded(never);
     await recheck.requestRechecksIfUpgraded(never);
-    await stage.recheck().requestRechecksIfUpgraded(never);
-    expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
-    await stage.recheck('newer').requestRechecksIfUpgraded(never);
-    expect(stage.requested).toEqual([...ALL, ...ALL]);
+    await harness.recheck().requestRechecksIfUpgraded(never);
+    expect([harness.requested, harness.rules]).toEqual([ALL, 'new']);
+    await harness.recheck('newer').requestRechecksIfUpgraded(never);
+    expect(harness.requested).toEqual([...ALL, ...ALL]);
   });
 
   it('waits until the read model contains all earlier events', async () => {
-    const stage = new Stage();
-    stage.shown = '4';
-    const recheck = stage.recheck();
+    const harness = new Harness();
+    harness.shown = '4';
+    const recheck = harness.recheck();
     await recheck.requestRechecksIfUpgraded(never);
-    expect([stage.requested, stage.rules]).toEqual([[], undefined]);
-    stage.shown = '5';
+    expect([harness.requested, harness.rules]).toEqual([[], undefined]);
+    harness.shown = '5';
     await recheck.requestRechecksIfUpgraded(never);
-    expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
+    expect([harness.requested, harness.rules]).toEqual([ALL, 'new']);
   });
 
   it('waits until no replica runs the previous release', async () => {
-    const stage = new Stage();
-    stage.upgradeMs = 1_000;
-    const recheck = stage.recheck();
+    const harness = new Harness();
+    harness.upgradeMs = 1_000;
+    const recheck = harness.recheck();
     for (const elapsed of [5_000, 5_999]) {
-      stage.elapsed = elapsed;
+      harness.elapsed = elapsed;
       await recheck.requestRechecksIfUpgraded(never);
-      expect([stage.requested, stage.rules]).toEqual([[], undefined]);
+      expect([harness.requested, harness.rules]).toEqual([[], undefined]);
     }
-    stage.elapsed = 6_000;
+    harness.elapsed = 6_000;
     await recheck.requestRechecksIfUpgraded(never);
-    expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
+    expect([harness.requested, harness.rules]).toEqual([ALL, 'new']);
   });
 
   it('is repeated completely after an interruption', async () => {
-    const stage = new Stage();
-    stage.isAway = true;
-    const recheck = stage.recheck();
+    const harness = new Harness();
+    harness.isAway = true;
+    const recheck = harness.recheck();
     await expect(recheck.requestRechecksIfUpgraded(never)).rejects.toThrow(Unavailable);
-    expect(stage.rules).toBeUndefined();
-    stage.isAway = false;
+    expect(harness.rules).toBeUndefined();
+    harness.isAway = false;
     await recheck.requestRechecksIfUpgraded(AbortSignal.abort());
-    expect(stage.rules).toBeUndefined();
-    stage.requested = [];
+    expect(harness.rules).toBeUndefined();
+    harness.requested = [];
     await recheck.requestRechecksIfUpgraded(never);
-    expect([stage.requested, stage.rules]).toEqual([ALL, 'new']);
+    expect([harness.requested, harness.rules]).toEqual([ALL, 'new']);
   });
 });

@@ -1,24 +1,28 @@
 import { type MakeEvents, type EventReference, toPublicEventId } from '@tracking/shipments-domain';
-import { SAMPLE_ADDRESSES, PublishingStage } from '../../test/publishing-stage.ts';
+import { SAMPLE_ADDRESSES, PublishingTestHarness } from '../../test/publishing-test-harness.ts';
 import { createEventMaker } from './event-maker.ts';
 
 describe('recreated public events', () => {
-  let stage: PublishingStage;
+  let harness: PublishingTestHarness;
   let makeEvents: MakeEvents;
   beforeAll(async () => {
-    stage = await PublishingStage.open(1);
-    const shipments = await Promise.all(Array.from({ length: 5 }, () => stage.createShipment()));
+    harness = await PublishingTestHarness.openPublishingHarness(1);
+    const shipments = await Promise.all(Array.from({ length: 5 }, () => harness.createShipment()));
     for (let n = 0; n < 6; n += 1)
-      await Promise.all(shipments.map((id) => stage.recordMilestone(id, { code: 'gated_in' })));
+      await Promise.all(shipments.map((id) => harness.recordMilestone(id, { code: 'gated_in' })));
   });
   beforeEach(() => {
-    makeEvents = createEventMaker({ eventStore: stage.eventStore, addresses: SAMPLE_ADDRESSES });
+    makeEvents = createEventMaker({ eventStore: harness.eventStore, addresses: SAMPLE_ADDRESSES });
   });
-  afterAll(() => stage.close());
+  afterAll(() => harness.closePublishingHarness());
 
   /** References of all stored events, including those without announcements. */
   const references = async (): Promise<EventReference[]> =>
-    (await stage.readStoredEvents()).map(({ id, stream, revision }) => ({ id: toPublicEventId(id), stream, revision }));
+    (await harness.readStoredEvents()).map(({ id, stream, revision }) => ({
+      id: toPublicEventId(id),
+      stream,
+      revision,
+    }));
   const text = (events: readonly object[]) => events.map((event) => JSON.stringify(event));
   const eventsOf = async (wanted: readonly EventReference[], make = makeEvents) => {
     const { events, covered } = await make(wanted, Infinity);
@@ -27,18 +31,18 @@ describe('recreated public events', () => {
   };
 
   it('have the bytes that were published', async () => {
-    stage.startPublisher();
-    const published = (await stage.waitForPublished()).map(({ value }) => value);
+    harness.startPublisher();
+    const published = (await harness.waitForPublished()).map(({ value }) => value);
     expect(text(await eventsOf(await references()))).toEqual(published);
   });
 
   it('come in the requested order, also page by page, back and forth, and without a cache', async () => {
     const all = await references();
-    const expected = text(await stage.listAnnouncements());
+    const expected = text(await harness.listAnnouncements());
     const backwards = text(await eventsOf([...all].reverse()));
     expect(backwards).toEqual([...expected].reverse());
     for (const cachedShipments of [1_000, 1]) {
-      const paged = createEventMaker({ eventStore: stage.eventStore, addresses: SAMPLE_ADDRESSES, cachedShipments });
+      const paged = createEventMaker({ eventStore: harness.eventStore, addresses: SAMPLE_ADDRESSES, cachedShipments });
       const pages: string[] = [];
       for (let at = 0; at < all.length; at += 7) pages.push(...text(await eventsOf(all.slice(at, at + 7), paged)));
       expect(pages).toEqual(expected);
@@ -52,13 +56,13 @@ describe('recreated public events', () => {
     for (const wrong of [nowhere, { ...first, id: 'evt_unknown' }, { ...first, revision: 1_000 }]) {
       expect(await eventsOf([wrong])).toEqual([]);
     }
-    expect(text(await eventsOf([nowhere, first]))).toEqual(text((await stage.listAnnouncements()).slice(0, 1)));
+    expect(text(await eventsOf([nowhere, first]))).toEqual(text((await harness.listAnnouncements()).slice(0, 1)));
     expect(await eventsOf([])).toEqual([]);
   });
 
   it('end before the maximum number of bytes, with at least one event', async () => {
     const all = await references();
-    const published = text(await stage.listAnnouncements());
+    const published = text(await harness.listAnnouncements());
     for (const maxBytes of [1, 5_000, 40_000, Infinity]) {
       const made: string[] = [];
       for (let at = 0; at < all.length;) {
@@ -76,7 +80,7 @@ describe('recreated public events', () => {
   it('omit a stream that cannot be folded', async () => {
     const stream = 'shipment-broken';
     const event = { id: '5f6a2b86-37ac-4b5c-9d53-5a0c4f1d2b11', type: 'shipment.changed.v1', data: {}, metadata: {} };
-    await stage.eventStore.append(stream, 'no_stream', [event]);
+    await harness.eventStore.append(stream, 'no_stream', [event]);
     const [first] = await references();
     const made = await eventsOf([{ id: toPublicEventId(event.id), stream, revision: 0 }, ...(first ? [first] : [])]);
     expect(made.map(({ id }) => id)).toEqual([first?.id]);

@@ -1,7 +1,7 @@
 import type { EventStore, StoredEvent } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { toStreamName } from '@tracking/shipments-domain';
-import { PublishingStage } from '../../test/publishing-stage.ts';
+import { PublishingTestHarness } from '../../test/publishing-test-harness.ts';
 
 /** A store as an older release sees it that does not know some events: from a revision on, by shipment. */
 class FaultyStore implements EventStore {
@@ -25,27 +25,27 @@ class FaultyStore implements EventStore {
 }
 
 describe('a shipment with an event that cannot be published', () => {
-  let stage: PublishingStage;
+  let harness: PublishingTestHarness;
   let store: FaultyStore;
   let broken: string;
   let sound: string;
   beforeEach(async () => {
-    stage = await PublishingStage.open(1);
-    store = new FaultyStore(stage.eventStore);
-    broken = await stage.createShipment();
-    sound = await stage.createShipment();
+    harness = await PublishingTestHarness.openPublishingHarness(1);
+    store = new FaultyStore(harness.eventStore);
+    broken = await harness.createShipment();
+    sound = await harness.createShipment();
   });
-  afterEach(() => stage.close());
+  afterEach(() => harness.closePublishingHarness());
 
-  const start = () => stage.startPublisher({ eventStore: store });
+  const start = () => harness.startPublisher({ eventStore: store });
   const of = async (shipment: string) =>
-    (await stage.readMessages()).filter(({ key }) => key === shipment).map(({ value }) => value);
+    (await harness.readMessages()).filter(({ key }) => key === shipment).map(({ value }) => value);
   const expected = async (shipment: string) =>
-    (await stage.listAnnouncements())
+    (await harness.listAnnouncements())
       .filter(({ data }) => data['shipment_id'] === shipment)
       .map((event) => JSON.stringify(event));
   const soundIsPublished = async () => {
-    await stage.recordMilestone(sound);
+    await harness.recordMilestone(sound);
     const all = await expected(sound);
     await eventually(async () => expect(await of(sound)).toEqual(all));
   };
@@ -57,8 +57,8 @@ describe('a shipment with an event that cannot be published', () => {
     store.faults.set(broken, 1);
     const started = start();
     const { publisher, metrics } = started;
-    await stage.recordMilestone(broken);
-    await stage.recordMilestone(broken);
+    await harness.recordMilestone(broken);
+    await harness.recordMilestone(broken);
     await soundIsPublished();
     await isParked(started);
     expect(await of(broken)).toEqual((await expected(broken)).slice(0, 1));
@@ -79,7 +79,7 @@ describe('a shipment with an event that cannot be published', () => {
     store.faults.set(broken, 1);
     const started = start();
     const { publisher, metrics } = started;
-    for (let n = 0; n < 5; n += 1) await stage.recordMilestone(broken);
+    for (let n = 0; n < 5; n += 1) await harness.recordMilestone(broken);
     await soundIsPublished();
     await isParked(started);
     const [document] = await publisher.listParked();
@@ -87,10 +87,10 @@ describe('a shipment with an event that cannot be published', () => {
     expect(await publisher.listParked()).toMatchObject([{ attempts: 2, retry: false }]);
 
     store.faults.clear();
-    const writing = Promise.all(Array.from({ length: 50 }, () => stage.recordMilestone(broken)));
+    const writing = Promise.all(Array.from({ length: 50 }, () => harness.recordMilestone(broken)));
     expect(await publisher.retryParked(document?.id ?? '')).toBe('applied');
     await writing;
-    await stage.recordMilestone(broken);
+    await harness.recordMilestone(broken);
     const all = await expected(broken);
     await eventually(async () => expect(await of(broken)).toEqual(all));
     expect(await publisher.listParked()).toEqual([]);
@@ -101,13 +101,13 @@ describe('a shipment with an event that cannot be published', () => {
   it('stays parked across a restart, and is then retried, because a new release may fix it', async () => {
     store.faults.set(broken, 1);
     const first = start();
-    await stage.recordMilestone(broken);
+    await harness.recordMilestone(broken);
     await soundIsPublished();
     await isParked(first);
     await first.publisher.stop();
     const second = start();
     await eventually(async () => expect(await second.publisher.listParked()).toMatchObject([{ attempts: 2 }]));
-    await stage.recordMilestone(broken);
+    await harness.recordMilestone(broken);
     await soundIsPublished();
     expect(await of(broken)).toHaveLength(1);
     await second.publisher.stop();
@@ -123,7 +123,7 @@ describe('a shipment with an event that cannot be published', () => {
     await first.publisher.stop();
     store.faults.set(broken, 0);
     const second = start();
-    await stage.recordMilestone(broken);
+    await harness.recordMilestone(broken);
     await soundIsPublished();
     await eventually(async () =>
       expect(await second.publisher.listParked()).toMatchObject([{ stream: toStreamName(broken), revision: 1 }]),

@@ -1,9 +1,17 @@
-import type { EventStore, Lease, Leases, LeaseSource, Membership, MessageBroker, StoredEvent } from '@tracking/ports';
+import type {
+  EventStore,
+  Lease,
+  Leases,
+  LeaseSource,
+  LeaseGroupMembership,
+  MessageBroker,
+  StoredEvent,
+} from '@tracking/ports';
 import { LeaseShares } from '@tracking/resilience';
 import { PartitionCounts } from '@tracking/subscriptions';
 import { eventually, noMetrics, silentLogger } from '@tracking/testing';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { PublishingStage } from '../../test/publishing-stage.ts';
+import { PublishingTestHarness } from '../../test/publishing-test-harness.ts';
 import { PUBLISHER_SUBSCRIBER, type PublisherOptions } from './publisher.ts';
 
 const PARTITION_POLL_MS = 20;
@@ -22,28 +30,28 @@ interface SharingProcess {
 }
 
 describe('a publisher with partitions', () => {
-  let stage: PublishingStage;
+  let harness: PublishingTestHarness;
   let counts: PartitionCounts;
   let leases: Leases;
   let shipments: string[];
   beforeEach(async () => {
-    stage = await PublishingStage.open();
-    counts = new PartitionCounts(stage.documentStore, [PUBLISHER_SUBSCRIBER]);
-    leases = stage.createLeasesOfNextProcess();
+    harness = await PublishingTestHarness.openPublishingHarness();
+    counts = new PartitionCounts(harness.documentStore, [PUBLISHER_SUBSCRIBER]);
+    leases = harness.createLeasesOfNextProcess();
     shipments = [];
   });
-  afterEach(() => stage.close());
+  afterEach(() => harness.closePublishingHarness());
 
   /** Creates shipments, and records a milestone of every shipment. */
   async function write(created: number): Promise<void> {
-    shipments.push(...(await Promise.all(Array.from({ length: created }, () => stage.createShipment()))));
-    await Promise.all(shipments.map((id) => stage.recordMilestone(id)));
+    shipments.push(...(await Promise.all(Array.from({ length: created }, () => harness.createShipment()))));
+    await Promise.all(shipments.map((id) => harness.recordMilestone(id)));
   }
 
   /** Returns the ids of the published events of each shipment, in the order of the topic. */
   async function readPublished(): Promise<Map<string, string[]>> {
     const published = new Map<string, string[]>();
-    for (const { key, headers } of await stage.waitForPublished()) {
+    for (const { key, headers } of await harness.waitForPublished()) {
       published.set(key, [...(published.get(key) ?? []), headers['event-id'] ?? '']);
     }
     return published;
@@ -51,7 +59,7 @@ describe('a publisher with partitions', () => {
 
   async function readAnnounced(): Promise<Map<string, string[]>> {
     const announced = new Map<string, string[]>();
-    for (const { id, data } of await stage.listAnnouncements()) {
+    for (const { id, data } of await harness.listAnnouncements()) {
       const shipment = String(data['shipment_id']);
       announced.set(shipment, [...(announced.get(shipment) ?? []), id]);
     }
@@ -81,16 +89,16 @@ describe('a publisher with partitions', () => {
   ): SharingProcess {
     const held = new Set<Lease>();
     let isKilled = false;
-    let membership: Membership | undefined;
-    const join: Leases['join'] = (about) => {
-      const own = leases.join(about);
-      membership = { ...own, announce: (wanted) => (process.dead ? undefined : own.announce(wanted)) };
+    let membership: LeaseGroupMembership | undefined;
+    const joinLeaseGroup: Leases['joinLeaseGroup'] = (about) => {
+      const own = leases.joinLeaseGroup(about);
+      membership = { ...own, announceMember: (wanted) => (process.dead ? undefined : own.announceMember(wanted)) };
       Object.defineProperty(membership, 'members', { get: () => own.members });
       return membership;
     };
     const ownLeases: Leases = {
-      join,
-      acquire: (name, signal) => leases.acquire(name, signal),
+      joinLeaseGroup,
+      acquireLease: (name, signal) => leases.acquireLease(name, signal),
       list: () => leases.list(),
       close: () => leases.close(),
     };
@@ -99,15 +107,15 @@ describe('a publisher with partitions', () => {
       'all',
     );
     const source: LeaseSource = {
-      acquire: async (name, signal) => {
-        const lease = await group.acquire(name, signal);
+      acquireLease: async (name, signal) => {
+        const lease = await group.acquireLease(name, signal);
         if (isKilled) await lease.release();
         held.add(lease);
         lease.lost.addEventListener('abort', () => held.delete(lease), { once: true });
         return lease;
       },
     };
-    const { publisher } = stage.startPublisher(
+    const { publisher } = harness.startPublisher(
       { leases: source, partitions: 16, partitionPollMs: PARTITION_POLL_MS, ...options },
       process,
     );
@@ -116,14 +124,14 @@ describe('a publisher with partitions', () => {
       held: () => [...held].map(({ name }) => name),
       stop: async () => {
         await publisher.stop();
-        await membership?.leave();
+        await membership?.removeMember();
         process.dead = true;
       },
       kill: async () => {
         process.dead = true;
         isKilled = true;
         await Promise.all([...held].map((lease) => lease.release()));
-        await membership?.leave();
+        await membership?.removeMember();
       },
     };
   }
@@ -132,9 +140,9 @@ describe('a publisher with partitions', () => {
     eventually(() => expect(processes.map((each) => each.held().length)).toEqual(shares), DEADLINE);
 
   it('continues where one partition of an earlier release ended, and publishes nothing again', async () => {
-    const former = stage.startPublisher({ leases });
+    const former = harness.startPublisher({ leases });
     await write(20);
-    await stage.waitForPublished();
+    await harness.waitForPublished();
     await former.publisher.stop();
     await write(5);
     const process = startSharing();
@@ -161,13 +169,13 @@ describe('a publisher with partitions', () => {
   it('replaces processes of an earlier release without failures in them', async () => {
     const warnings: string[] = [];
     const logger = { ...silentLogger, warn: (_fields: object, text: string) => void warnings.push(text) };
-    const former = stage.startPublisher({ leases, logger });
+    const former = harness.startPublisher({ leases, logger });
     await write(10);
-    await stage.waitForPublished();
+    await harness.waitForPublished();
     const process = startSharing();
     await former.publisher.stop();
     await expectShares([process], [17]);
-    const waiting = stage.startPublisher({ leases, logger });
+    const waiting = harness.startPublisher({ leases, logger });
     await write(10);
     await expectPublishedOnce();
     await waiting.publisher.stop();
@@ -176,9 +184,9 @@ describe('a publisher with partitions', () => {
 
   it('publishes all events again in partitions after the broker has lost its log', async () => {
     let lost = 0;
-    const broker = Object.assign(Object.create(stage.broker) as MessageBroker, {
+    const broker = Object.assign(Object.create(harness.broker) as MessageBroker, {
       countPublished: async (topic: string) => {
-        const counts = await stage.broker.countPublished(topic);
+        const counts = await harness.broker.countPublished(topic);
         return counts.map((count) => count - lost);
       },
     });
@@ -193,11 +201,11 @@ describe('a publisher with partitions', () => {
   it('returns to one partition, which an earlier release continues', async () => {
     const process = startSharing();
     await write(10);
-    await stage.waitForPublished();
+    await harness.waitForPublished();
     await changeTo(1);
     await process.stop();
     await write(5);
-    stage.startPublisher({ leases });
+    harness.startPublisher({ leases });
     await write(5);
     await expectPublishedOnce();
   });
@@ -205,8 +213,8 @@ describe('a publisher with partitions', () => {
   it('does not let a process of an earlier release publish beside the partitions', async () => {
     startSharing();
     await write(10);
-    await stage.waitForPublished();
-    const former = stage.startPublisher({ leases: stage.createLeasesOfNextProcess() });
+    await harness.waitForPublished();
+    const former = harness.startPublisher({ leases: harness.createLeasesOfNextProcess() });
     await write(10);
     await expectPublishedOnce();
     expect(former.metrics.getMetricValue('publisher_events_published_total{type="milestone.recorded"}')).toBe(0);
@@ -217,13 +225,13 @@ describe('a publisher with partitions', () => {
     let faulty = shipments[0]?.replace(/^shp_/, 'shipment-');
     const damage = (events: readonly StoredEvent[]) =>
       events.map((event) => (event.stream === faulty ? { ...event, data: {} } : event));
-    const eventStore = Object.assign(Object.create(stage.eventStore) as EventStore, {
-      read: async (...range: Parameters<EventStore['read']>) => damage(await stage.eventStore.read(...range)),
+    const eventStore = Object.assign(Object.create(harness.eventStore) as EventStore, {
+      read: async (...range: Parameters<EventStore['read']>) => damage(await harness.eventStore.read(...range)),
       catchUp: async function* (options: Parameters<EventStore['catchUp']>[0]) {
-        for await (const batch of stage.eventStore.catchUp(options)) yield { ...batch, events: damage(batch.events) };
+        for await (const batch of harness.eventStore.catchUp(options)) yield { ...batch, events: damage(batch.events) };
       },
     });
-    const { publisher } = stage.startPublisher({
+    const { publisher } = harness.startPublisher({
       leases,
       eventStore,
       partitions: 16,
@@ -231,8 +239,8 @@ describe('a publisher with partitions', () => {
     });
     await eventually(async () => expect(await publisher.listParked()).toHaveLength(1), DEADLINE);
     await changeTo(4);
-    await stage.recordMilestone(shipments[0] ?? '');
-    await stage.recordMilestone(shipments[1] ?? '');
+    await harness.recordMilestone(shipments[0] ?? '');
+    await harness.recordMilestone(shipments[1] ?? '');
     const [parked] = await publisher.listParked();
     expect(parked?.partition).toMatch(/^v2\.shipment-/);
     faulty = undefined;
@@ -264,7 +272,7 @@ describe('a publisher with partitions', () => {
       await counts.requestCount(PUBLISHER_SUBSCRIBER, step % 2 === 0 ? 4 : 16);
       const { process, kill } = startSharing({}, new KillableProcess(step, step % 4 < 2));
       await write(1);
-      while (!process.dead) await stage.recordMilestone(shipments[0] ?? '');
+      while (!process.dead) await harness.recordMilestone(shipments[0] ?? '');
       await kill();
     }
     startSharing();

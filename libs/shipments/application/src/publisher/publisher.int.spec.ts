@@ -8,11 +8,11 @@ import {
   Unavailable,
 } from '@tracking/ports';
 import { CHECKPOINTS_COLLECTION, type CheckpointDocument } from '@tracking/subscriptions';
-import { eventually, simulateDelay } from '@tracking/testing';
-import { createUpsert } from '../../test/builders.ts';
+import { eventually, waitForSimulatedDelay } from '@tracking/testing';
+import { createUpsertCommand } from '../../test/builders.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import type { PublisherOptions } from './publisher.ts';
-import { SAMPLE_ADDRESSES, PublishingStage, type RunningPublisher } from '../../test/publishing-stage.ts';
+import { SAMPLE_ADDRESSES, PublishingTestHarness, type RunningPublisher } from '../../test/publishing-test-harness.ts';
 
 const texts = (messages: readonly { readonly value: string }[]) => messages.map(({ value }) => value);
 const ids = (messages: readonly { readonly headers: Readonly<Record<string, string>> }[]) =>
@@ -25,47 +25,47 @@ interface PublishedLog {
 }
 
 describe('the publisher', () => {
-  let stage: PublishingStage;
+  let harness: PublishingTestHarness;
   beforeEach(async () => {
     // One partition shows the order of all messages, not only that of each shipment.
-    stage = await PublishingStage.open(1);
+    harness = await PublishingTestHarness.openPublishingHarness(1);
   });
-  afterEach(() => stage.close());
+  afterEach(() => harness.closePublishingHarness());
 
-  const announced = async () => (await stage.listAnnouncements()).map((event) => JSON.stringify(event));
+  const announced = async () => (await harness.listAnnouncements()).map((event) => JSON.stringify(event));
   const checkpoint = async (): Promise<CheckpointDocument | undefined> =>
-    (await stage.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION)).get('publisher/1/shipment-');
+    (await harness.documentStore.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION)).get('publisher/1/shipment-');
 
   /** The broker with overridden methods. */
   const brokerThat = (otherwise: Partial<MessageBroker>): MessageBroker => ({
-    ensureTopics: (topics) => stage.broker.ensureTopics(topics),
-    consume: (options, handler) => stage.broker.consume(options, handler),
-    lag: (topic, group) => stage.broker.lag(topic, group),
-    countPublished: (topic) => stage.broker.countPublished(topic),
-    publish: (topic, messages) => stage.broker.publish(topic, messages),
-    close: () => stage.broker.close(),
+    ensureTopics: (topics) => harness.broker.ensureTopics(topics),
+    consume: (options, handler) => harness.broker.consume(options, handler),
+    readConsumerLag: (topic, group) => harness.broker.readConsumerLag(topic, group),
+    countPublished: (topic) => harness.broker.countPublished(topic),
+    publish: (topic, messages) => harness.broker.publish(topic, messages),
+    close: () => harness.broker.close(),
     ...otherwise,
   });
 
   const remembered = async () => {
     const spec = { name: 'published_log', indexes: [], durability: 'derived' as const };
-    return (await stage.documentStore.collection<PublishedLog>(spec)).get('shipment-events');
+    return (await harness.documentStore.collection<PublishedLog>(spec)).get('shipment-events');
   };
 
   /** A journey with every kind of event, including those that announce nothing. */
   async function journey(): Promise<string> {
-    const id = await stage.createShipment(undefined, { destination_port: 'USLAX', eta: '2026-03-20T00:00:00.000Z' });
-    await stage.recordMilestone(id, { code: 'gated_in' });
+    const id = await harness.createShipment(undefined, { destination_port: 'USLAX', eta: '2026-03-20T00:00:00.000Z' });
+    await harness.recordMilestone(id, { code: 'gated_in' });
     const occurred_at = '2026-03-20T12:00:00.000Z';
-    await stage.recordMilestone(id, {
+    await harness.recordMilestone(id, {
       code: 'vessel_arrived',
       occurred_at,
       classifier: 'estimated',
       source: 'carrier',
     });
-    await stage.recordMilestone(id, { code: 'customs_hold' });
-    await stage.recordMilestone(id, { code: 'import_customs_cleared' });
-    await stage.createShipment((await stage.listAnnouncements()).at(-1)?.data['external_id'] as string, {
+    await harness.recordMilestone(id, { code: 'customs_hold' });
+    await harness.recordMilestone(id, { code: 'import_customs_cleared' });
+    await harness.createShipment((await harness.listAnnouncements()).at(-1)?.data['external_id'] as string, {
       house_bill: 'HB-1',
     });
     return id;
@@ -73,11 +73,11 @@ describe('the publisher', () => {
 
   it('publishes announcements once, in order', async () => {
     await journey();
-    const { metrics } = stage.startPublisher();
+    const { metrics } = harness.startPublisher();
     await journey();
-    const messages = await stage.waitForPublished();
+    const messages = await harness.waitForPublished();
     expect(texts(messages)).toEqual(await announced());
-    const events = await stage.listAnnouncements();
+    const events = await harness.listAnnouncements();
     expect(messages.map(({ key, headers }) => ({ key, ...headers }))).toMatchObject(
       events.map(({ id, type, data }) => ({ key: data['shipment_id'], 'event-id': id, 'event-type': type })),
     );
@@ -90,13 +90,13 @@ describe('the publisher', () => {
 
   it('sends position and request of each event in headers, the same each time, not in the event', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    await stage.shipments.upsertShipment(
-      createUpsert({ house_bill: 'HB-1' }, { request_id: 'req_traced', traceparent }),
+    await harness.shipments.upsertShipment(
+      createUpsertCommand({ house_bill: 'HB-1' }, { request_id: 'req_traced', traceparent }),
     );
-    await stage.createShipment();
-    const { publisher } = stage.startPublisher();
-    const [first, second] = await stage.waitForPublished();
-    const [created, other] = await stage.readStoredEvents();
+    await harness.createShipment();
+    const { publisher } = harness.startPublisher();
+    const [first, second] = await harness.waitForPublished();
+    const [created, other] = await harness.readStoredEvents();
     expect([first, second]).toMatchObject([
       { headers: { position: created?.position, 'request-id': 'req_traced', traceparent } },
       { headers: { position: other?.position, 'request-id': 'req_1' } },
@@ -104,11 +104,11 @@ describe('the publisher', () => {
     expect(second?.headers).not.toHaveProperty('traceparent');
     expect(first?.value).not.toContain('req_traced');
     await publisher.stop();
-    await stage.documentStore.dropCollection(CHECKPOINTS_COLLECTION.name);
-    await stage.reopenEngine();
-    stage.startPublisher();
+    await harness.documentStore.dropCollection(CHECKPOINTS_COLLECTION.name);
+    await harness.reopenEngine();
+    harness.startPublisher();
     const again = await eventually(async () => {
-      const messages = await stage.readMessages();
+      const messages = await harness.readMessages();
       expect(messages).toHaveLength(4);
       return messages;
     });
@@ -116,52 +116,52 @@ describe('the publisher', () => {
   });
 
   it('keeps the order of each shipment while many are written concurrently', async () => {
-    stage.startPublisher();
-    const shipments = await Promise.all(Array.from({ length: 10 }, () => stage.createShipment()));
-    await Promise.all(shipments.flatMap((id) => Array.from({ length: 20 }, () => stage.recordMilestone(id))));
-    expect(texts(await stage.waitForPublished())).toEqual(await announced());
+    harness.startPublisher();
+    const shipments = await Promise.all(Array.from({ length: 10 }, () => harness.createShipment()));
+    await Promise.all(shipments.flatMap((id) => Array.from({ length: 20 }, () => harness.recordMilestone(id))));
+    expect(texts(await harness.waitForPublished())).toEqual(await announced());
   });
 
   it('continues from its position', async () => {
-    const { publisher } = stage.startPublisher();
-    const id = await stage.createShipment();
-    const before = ids(await stage.waitForPublished());
+    const { publisher } = harness.startPublisher();
+    const id = await harness.createShipment();
+    const before = ids(await harness.waitForPublished());
     await publisher.stop();
-    await stage.reopenEngine();
-    await stage.recordMilestone(id);
-    stage.startPublisher();
-    expect(ids(await stage.waitForPublished()).slice(0, before.length + 1)).toEqual([
+    await harness.reopenEngine();
+    await harness.recordMilestone(id);
+    harness.startPublisher();
+    expect(ids(await harness.waitForPublished()).slice(0, before.length + 1)).toEqual([
       ...before,
-      (await stage.listAnnouncements())[before.length]?.id,
+      (await harness.listAnnouncements())[before.length]?.id,
     ]);
   });
 
   it('recreates the same bytes from the first event on', async () => {
-    const { publisher } = stage.startPublisher();
+    const { publisher } = harness.startPublisher();
     await Promise.all([journey(), journey(), journey()]);
-    const first = texts(await stage.waitForPublished());
+    const first = texts(await harness.waitForPublished());
     await publisher.stop();
-    await stage.documentStore.dropCollection(CHECKPOINTS_COLLECTION.name);
-    await stage.reopenEngine();
+    await harness.documentStore.dropCollection(CHECKPOINTS_COLLECTION.name);
+    await harness.reopenEngine();
     // A tiny cache, so that shipments must be read again in between.
-    stage.startPublisher({ cachedShipments: 1, addresses: SAMPLE_ADDRESSES });
-    await eventually(async () => expect(await stage.readMessages()).toHaveLength(2 * first.length));
-    expect(texts(await stage.readMessages()).slice(first.length)).toEqual(first);
+    harness.startPublisher({ cachedShipments: 1, addresses: SAMPLE_ADDRESSES });
+    await eventually(async () => expect(await harness.readMessages()).toHaveLength(2 * first.length));
+    expect(texts(await harness.readMessages()).slice(first.length)).toEqual(first);
   });
 
   it('keeps the latest shipment in memory, even if it is larger than the cache', async () => {
-    const id = await stage.createShipment(undefined, { metadata: { note: 'x'.repeat(5_000) } });
+    const id = await harness.createShipment(undefined, { metadata: { note: 'x'.repeat(5_000) } });
     let reads = 0;
-    const eventStore = Object.assign(Object.create(stage.eventStore) as EventStore, {
+    const eventStore = Object.assign(Object.create(harness.eventStore) as EventStore, {
       read: (...range: Parameters<EventStore['read']>) => {
         reads += 1;
-        return stage.eventStore.read(...range);
+        return harness.eventStore.read(...range);
       },
     });
-    stage.startPublisher({ eventStore, cachedShipments: 2 });
+    harness.startPublisher({ eventStore, cachedShipments: 2 });
     for (let recorded = 0; recorded < 3; recorded += 1) {
-      await stage.recordMilestone(id);
-      await stage.waitForPublished();
+      await harness.recordMilestone(id);
+      await harness.waitForPublished();
     }
     expect(reads).toBe(0);
   });
@@ -169,7 +169,7 @@ describe('the publisher', () => {
   it('publishes nothing that the read models do not contain', async () => {
     let shown: Position = '';
     const asked: Position[] = [];
-    const { metrics } = stage.startPublisher({
+    const { metrics } = harness.startPublisher({
       readModelsContain: async (events, timeoutMs) => {
         const position = events.at(-1)?.position ?? '';
         asked.push(position);
@@ -180,16 +180,16 @@ describe('the publisher', () => {
         );
       },
     });
-    const id = await stage.createShipment();
+    const id = await harness.createShipment();
     await eventually(() => expect(asked).not.toEqual([]));
-    await stage.recordMilestone(id, { code: 'gated_in' });
-    expect(await stage.readMessages()).toEqual([]);
+    await harness.recordMilestone(id, { code: 'gated_in' });
+    expect(await harness.readMessages()).toEqual([]);
     expect(metrics.getMetricValue('publisher_lag_seconds')).toBeGreaterThan(0);
-    const stored = await stage.readStoredEvents();
+    const stored = await harness.readStoredEvents();
     shown = stored[0]?.position ?? '';
-    await eventually(async () => expect(await stage.readMessages()).toHaveLength(1));
+    await eventually(async () => expect(await harness.readMessages()).toHaveLength(1));
     shown = stored.at(-1)?.position ?? '';
-    expect(texts(await stage.waitForPublished())).toEqual(await announced());
+    expect(texts(await harness.waitForPublished())).toEqual(await announced());
     await eventually(() => expect(metrics.getMetricValue('publisher_lag_seconds')).toBe(0));
     expect(metrics.getMetricValue('publisher_ahead_of_read_models_total')).toBe(0);
   });
@@ -200,13 +200,13 @@ describe('the publisher', () => {
       asked.push(events.map(({ type }) => type));
       return Promise.resolve(true);
     };
-    stage.startPublisher({ readModelsContain });
-    const id = await stage.createShipment();
-    await stage.waitForPublished();
-    await stage.recordMilestone(id, { code: 'gated_in' });
-    await stage.waitForPublished();
+    harness.startPublisher({ readModelsContain });
+    const id = await harness.createShipment();
+    await harness.waitForPublished();
+    await harness.recordMilestone(id, { code: 'gated_in' });
+    await harness.waitForPublished();
     expect(asked.flat().toSorted()).toEqual(
-      [...new Set((await stage.listAnnouncements()).map(({ type }) => type))].toSorted(),
+      [...new Set((await harness.listAnnouncements()).map(({ type }) => type))].toSorted(),
     );
     expect(asked[0]).toEqual(['shipment.created']);
   });
@@ -217,37 +217,37 @@ describe('the publisher', () => {
     const readModelsContain: PublisherOptions['readModelsContain'] = (_events, timeoutMs) => {
       asked.push(timeoutMs);
       if (isStill && asked.length % 2 === 0) throw new Busy('read models', 'too many wait');
-      return simulateDelay(isStill ? timeoutMs : 0).then(() => !isStill);
+      return waitForSimulatedDelay(isStill ? timeoutMs : 0).then(() => !isStill);
     };
-    const { metrics } = stage.startPublisher({ readModelsContain, patienceMs: 100 });
-    for (let n = 0; n < 5; n += 1) await stage.createShipment();
-    expect(texts(await stage.waitForPublished())).toEqual(await announced());
+    const { metrics } = harness.startPublisher({ readModelsContain, patienceMs: 100 });
+    for (let n = 0; n < 5; n += 1) await harness.createShipment();
+    expect(texts(await harness.waitForPublished())).toEqual(await announced());
     expect(metrics.getMetricValue('publisher_ahead_of_read_models_total')).toBe(5);
     // After one timeout, the publisher does not wait again at every event.
     asked.splice(0);
-    await stage.createShipment();
-    await stage.waitForPublished();
+    await harness.createShipment();
+    await harness.waitForPublished();
     expect(asked).toEqual([0]);
     isStill = false;
-    await stage.createShipment();
-    await stage.waitForPublished();
+    await harness.createShipment();
+    await harness.waitForPublished();
     expect(metrics.getMetricValue('publisher_ahead_of_read_models_total')).toBe(6);
     asked.splice(0);
-    await stage.createShipment();
-    await stage.waitForPublished();
+    await harness.createShipment();
+    await harness.waitForPublished();
     expect(asked.every((timeoutMs) => timeoutMs > 0)).toBe(true);
   });
 
   it('waits for an unavailable or busy broker without moving the checkpoint', async () => {
     let failures = 0;
     let isAway = true;
-    const { metrics } = stage.startPublisher({
+    const { metrics } = harness.startPublisher({
       broker: brokerThat({
         publish: async (topic, messages) => {
-          if (!isAway) return stage.broker.publish(topic, messages);
+          if (!isAway) return harness.broker.publish(topic, messages);
           failures += 1;
           // An unknown outcome: the broker has accepted the message.
-          if (failures % 3 === 0) await stage.broker.publish(topic, messages);
+          if (failures % 3 === 0) await harness.broker.publish(topic, messages);
           throw failures % 2 === 0 ? new Busy('broker', 'too much waits') : new Unavailable('broker', 'away');
         },
       }),
@@ -256,28 +256,28 @@ describe('the publisher', () => {
     await journey();
     await eventually(() => expect(failures).toBeGreaterThan(4));
     // An empty log may have a position or none, depending on when it was checked.
-    const [first] = await stage.readStoredEvents();
+    const [first] = await harness.readStoredEvents();
     expect(((await checkpoint())?.position ?? '') < (first?.position ?? '')).toBe(true);
     expect(metrics.getMetricValue('retries_total{what="publishing"}')).toBeGreaterThan(0);
     isAway = false;
-    const messages = await stage.waitForPublished();
+    const messages = await harness.waitForPublished();
     const expected = await announced();
     expect([...new Set(texts(messages))]).toEqual(expected);
-    const end = (await stage.readStoredEvents()).at(-1)?.position;
+    const end = (await harness.readStoredEvents()).at(-1)?.position;
     await eventually(async () => expect((await checkpoint())?.position).toBe(end));
   });
 
   it('publishes everything again if the log of the broker became shorter before the start', async () => {
-    const { publisher } = stage.startPublisher({ logCheckIntervalMs: 5 });
+    const { publisher } = harness.startPublisher({ logCheckIntervalMs: 5 });
     await journey();
-    const first = texts(await stage.waitForPublished());
+    const first = texts(await harness.waitForPublished());
     await eventually(async () => expect(await remembered()).toMatchObject({ generation: 1, produced: [first.length] }));
     await publisher.stop();
-    stage.startPublisher({ broker: brokerThat({ countPublished: async () => [0] }) });
-    await eventually(async () => expect(await stage.readMessages()).toHaveLength(2 * first.length));
-    expect(texts(await stage.readMessages())).toEqual([...first, ...first]);
+    harness.startPublisher({ broker: brokerThat({ countPublished: async () => [0] }) });
+    await eventually(async () => expect(await harness.readMessages()).toHaveLength(2 * first.length));
+    expect(texts(await harness.readMessages())).toEqual([...first, ...first]);
     await journey();
-    expect([...new Set(texts(await stage.waitForPublished()))]).toEqual(await announced());
+    expect([...new Set(texts(await harness.waitForPublished()))]).toEqual(await announced());
   });
 
   it('publishes everything again once if the log becomes shorter, whichever process notices it first', async () => {
@@ -285,60 +285,60 @@ describe('the publisher', () => {
     const asked: number[] = [];
     const broker = brokerThat({
       countPublished: async (topic) => {
-        const produced = (await stage.broker.countPublished(topic)).map((count) => count - lost);
+        const produced = (await harness.broker.countPublished(topic)).map((count) => count - lost);
         asked.push(...produced);
         return produced;
       },
     });
-    const options = { broker, logCheckIntervalMs: 5, leases: stage.createLeasesOfNextProcess() };
-    const both = [stage.startPublisher(options), stage.startPublisher(options)];
+    const options = { broker, logCheckIntervalMs: 5, leases: harness.createLeasesOfNextProcess() };
+    const both = [harness.startPublisher(options), harness.startPublisher(options)];
     await journey();
-    const first = texts(await stage.waitForPublished());
+    const first = texts(await harness.waitForPublished());
     await eventually(async () => expect(await remembered()).toMatchObject({ generation: 1, produced: [first.length] }));
     lost = first.length;
-    await eventually(async () => expect(await stage.readMessages()).toHaveLength(2 * first.length));
+    await eventually(async () => expect(await harness.readMessages()).toHaveLength(2 * first.length));
     // The log did not become shorter again, so it is not published a third time.
     await eventually(async () => expect(await remembered()).toMatchObject({ generation: 2, produced: [first.length] }));
     asked.splice(0);
     await eventually(() => expect(asked.length).toBeGreaterThan(4));
-    await stage.createShipment();
-    expect((await stage.waitForPublished()).length).toBe(2 * first.length + 1);
+    await harness.createShipment();
+    expect((await harness.waitForPublished()).length).toBe(2 * first.length + 1);
     await Promise.all(both.map(({ publisher }) => publisher.stop()));
   });
 
   it('continues if the broker does not report the length of its log', async () => {
     const broker = brokerThat({ countPublished: () => Promise.reject(new Unavailable('broker', 'away')) });
-    const { metrics } = stage.startPublisher({ broker, logCheckIntervalMs: 1 });
+    const { metrics } = harness.startPublisher({ broker, logCheckIntervalMs: 1 });
     await journey();
-    expect(texts(await stage.waitForPublished())).toEqual(await announced());
+    expect(texts(await harness.waitForPublished())).toEqual(await announced());
     await eventually(() => expect(metrics.getMetricValue('retries_total{what="publishing"}')).toBeGreaterThan(1));
   });
 
   it('parks a shipment with a message that the broker always refuses, and all others continue', async () => {
-    const [large, other] = [await stage.createShipment(), await stage.createShipment()];
+    const [large, other] = [await harness.createShipment(), await harness.createShipment()];
     for (let n = 0; n < 3; n += 1)
-      for (const id of [large, other]) await stage.recordMilestone(id, { code: 'gated_in' });
-    const own = (await stage.listAnnouncements()).filter(({ data }) => data['shipment_id'] === large);
+      for (const id of [large, other]) await harness.recordMilestone(id, { code: 'gated_in' });
+    const own = (await harness.listAnnouncements()).filter(({ data }) => data['shipment_id'] === large);
     let refused: string | undefined = own[2]?.id;
     const isRefused = (message: Message) => message.headers['event-id'] === refused;
     const broker = brokerThat({
       publish: async (topic, messages) => {
         const index = messages.findIndex(isRefused);
-        if (index === -1) return stage.broker.publish(topic, messages);
+        if (index === -1) return harness.broker.publish(topic, messages);
         // The broker may accept or refuse the others.
-        await stage.broker.publish(topic, messages.slice(0, 1));
+        await harness.broker.publish(topic, messages.slice(0, 1));
         throw new MessageRefused(topic, index, 'too large');
       },
     });
-    const { publisher } = stage.startPublisher({ broker });
+    const { publisher } = harness.startPublisher({ broker });
     await eventually(async () => expect(await publisher.listParked()).toHaveLength(1));
-    await stage.recordMilestone(large);
-    await stage.recordMilestone(other);
+    await harness.recordMilestone(large);
+    await harness.recordMilestone(other);
     const of = async (id: string) => [
-      ...new Set((await stage.readMessages()).filter(({ key }) => key === id).map(({ value }) => value)),
+      ...new Set((await harness.readMessages()).filter(({ key }) => key === id).map(({ value }) => value)),
     ];
     const expected = async (id: string) =>
-      (await stage.listAnnouncements())
+      (await harness.listAnnouncements())
         .filter(({ data }) => data['shipment_id'] === id)
         .map((event) => JSON.stringify(event));
     const allOfOther = await expected(other);
@@ -358,13 +358,13 @@ describe('the publisher', () => {
   it('loses nothing and keeps the order across crashes at every step', async () => {
     for (let at = 1; at <= 24; at += 1) {
       const process = new KillableProcess((at >> 1) + 1, at % 2 === 0);
-      stage.startPublisher({}, process);
-      const id = await stage.createShipment();
-      while (!process.dead) await stage.recordMilestone(id);
+      harness.startPublisher({}, process);
+      const id = await harness.createShipment();
+      while (!process.dead) await harness.recordMilestone(id);
     }
-    const all = await stage.readStoredEvents();
-    stage.startPublisher();
-    const messages = texts(await stage.waitForPublished());
+    const all = await harness.readStoredEvents();
+    harness.startPublisher();
+    const messages = texts(await harness.waitForPublished());
     // Repeated are only whole runs from some point on: each event for the first time in its order, as the same bytes.
     expect([...new Set(messages)]).toEqual(await announced());
     expect(messages.length).toBeLessThan(2 * all.length);
@@ -372,43 +372,43 @@ describe('the publisher', () => {
   }, 30_000);
 
   it('runs in one process at a time, and another takes over', async () => {
-    const leases = stage.createLeasesOfNextProcess();
-    const both = [stage.startPublisher({ leases }), stage.startPublisher({ leases })];
+    const leases = harness.createLeasesOfNextProcess();
+    const both = [harness.startPublisher({ leases }), harness.startPublisher({ leases })];
     const published =
       (type: string) =>
       ({ metrics }: RunningPublisher) =>
         metrics.getMetricValue(`publisher_events_published_total{type="${type}"}`);
-    const id = await stage.createShipment();
-    await stage.waitForPublished();
+    const id = await harness.createShipment();
+    await harness.waitForPublished();
     const created = published('shipment.created');
     await eventually(() => expect(both.map(created).toSorted()).toEqual([0, 1]));
     const [holder, other] = created(both[0] as RunningPublisher) === 1 ? both : both.toReversed();
     if (holder === undefined || other === undefined) throw new Error('two were started');
-    await Promise.all([holder.publisher.stop(), ...Array.from({ length: 20 }, () => stage.recordMilestone(id))]);
-    await stage.recordMilestone(id);
-    expect(texts(await stage.waitForPublished())).toEqual(await announced());
+    await Promise.all([holder.publisher.stop(), ...Array.from({ length: 20 }, () => harness.recordMilestone(id))]);
+    await harness.recordMilestone(id);
+    expect(texts(await harness.waitForPublished())).toEqual(await announced());
     await eventually(() => expect(published('milestone.recorded')(other)).toBeGreaterThan(0));
   });
 
   it('tolerates two processes that both hold the lease', async () => {
-    const older = stage.startPublisher();
-    const id = await stage.createShipment();
-    await stage.waitForPublished();
-    const newer = stage.startPublisher();
-    for (let n = 0; n < 20; n += 1) await stage.recordMilestone(id);
-    expect([...new Set(texts(await stage.waitForPublished()))]).toEqual(await announced());
-    const end = (await stage.readStoredEvents()).at(-1)?.position;
+    const older = harness.startPublisher();
+    const id = await harness.createShipment();
+    await harness.waitForPublished();
+    const newer = harness.startPublisher();
+    for (let n = 0; n < 20; n += 1) await harness.recordMilestone(id);
+    expect([...new Set(texts(await harness.waitForPublished()))]).toEqual(await announced());
+    const end = (await harness.readStoredEvents()).at(-1)?.position;
     await eventually(async () => expect((await checkpoint())?.position).toBe(end));
     await Promise.all([older.publisher.stop(), newer.publisher.stop()]);
   });
 
   it('distributes the shipments over partitions', async () => {
-    stage.startPublisher({ partitions: 16 });
-    const shipments = await Promise.all(Array.from({ length: 30 }, () => stage.createShipment()));
-    await Promise.all(shipments.map((id) => stage.recordMilestone(id)));
-    const messages = await stage.waitForPublished();
+    harness.startPublisher({ partitions: 16 });
+    const shipments = await Promise.all(Array.from({ length: 30 }, () => harness.createShipment()));
+    await Promise.all(shipments.map((id) => harness.recordMilestone(id)));
+    const messages = await harness.waitForPublished();
     expect(texts(messages).sort()).toEqual((await announced()).sort());
-    const expected = await stage.listAnnouncements();
+    const expected = await harness.listAnnouncements();
     for (const id of shipments) {
       const own = expected.filter(({ data }) => data['shipment_id'] === id).map((event) => event.id);
       expect(ids(messages.filter(({ key }) => key === id))).toEqual(own);

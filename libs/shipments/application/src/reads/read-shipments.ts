@@ -1,9 +1,9 @@
 import {
   type EtaChange,
-  isInScope,
+  isResourceInScope,
   isDocumentPresent,
   type Milestone,
-  type Scope,
+  type WorkspaceScope,
   type ShipmentExplanation,
   type ShipmentRecord,
   type Timestamp,
@@ -14,11 +14,11 @@ import {
   type ContainerMatch,
   type DecideContext,
   type DocumentState,
-  findUploadExpiryTime,
+  computeUploadExpiryTime,
   explainShipment,
   findMilestone,
   fold,
-  matchMilestone,
+  computeContainerMatch,
   parseShipmentId,
   parseShipmentIdOfPart,
   type ShipmentState,
@@ -87,7 +87,7 @@ export class ShipmentStreamReads implements ShipmentReads {
 
   async matchMilestone({ milestone, ...request }: MatchMilestone): Promise<ContainerMatch | undefined> {
     const found = await this.readCurrentShipment(request);
-    return found && matchMilestone(found.state, milestone, this.parts.places);
+    return found && computeContainerMatch(found.state, milestone, this.parts.places);
   }
 
   async listMilestonesAt(request: ListMilestonesAt): Promise<ReadPage<Milestone> | undefined> {
@@ -151,7 +151,7 @@ export class ShipmentStreamReads implements ShipmentReads {
     const shipmentId = parseShipmentId(shipment_id);
     if (shipmentId === undefined) return undefined;
     const found = await readShipment(eventStore, toStreamName(shipmentId), cache.getShipment(shipmentId));
-    if (found === undefined || !isInScope(found.state, scope)) return undefined;
+    if (found === undefined || !isResourceInScope(found.state, scope)) return undefined;
     cache.putShipment(shipmentId, found);
     return found;
   }
@@ -178,7 +178,7 @@ export class ShipmentStreamReads implements ShipmentReads {
  * bytes received so far.
  */
 function listNeededObjects({ document, object_id, received }: DocumentState, now: Timestamp): readonly string[] {
-  const until = findUploadExpiryTime(document);
+  const until = computeUploadExpiryTime(document);
   if (until !== undefined) return received === null || until <= now ? [] : [received.id];
   return isDocumentPresent(document) && object_id !== null ? [object_id] : [];
 }
@@ -215,7 +215,7 @@ class PastShipments {
    */
   async readStateAt(
     stream: string,
-    { workspace_id, environment }: Scope,
+    { workspace_id, environment }: WorkspaceScope,
     at: Timestamp,
   ): Promise<ShipmentState | undefined> {
     const key = [workspace_id, environment, stream, at].join('/');
@@ -248,9 +248,9 @@ function foldEventsUntil(
   };
 }
 
-function isShipmentCreatedInScope(first: StoredEvent | undefined, scope: Scope): boolean {
+function isShipmentCreatedInScope(first: StoredEvent | undefined, scope: WorkspaceScope): boolean {
   const event = first && toShipmentEvent(first);
-  return event?.type === 'shipment.created.v1' && isInScope(event.data, scope);
+  return event?.type === 'shipment.created.v1' && isResourceInScope(event.data, scope);
 }
 
 /** Returns a page of a shipment's milestones at a past time. */

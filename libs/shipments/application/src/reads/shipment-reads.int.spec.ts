@@ -1,4 +1,4 @@
-import type { EtaChange, Milestone, Scope } from '@tracking/contracts';
+import type { EtaChange, Milestone, WorkspaceScope } from '@tracking/contracts';
 import type { EventStore } from '@tracking/ports';
 import {
   type RecordMilestone,
@@ -23,7 +23,7 @@ import {
   createResolution,
   createRetraction,
   SAMPLE_SCOPE,
-  createUpsert,
+  createUpsertCommand,
 } from '../../test/builders.ts';
 import { TestEngine, createShipmentsReplica } from '../../test/engine.ts';
 import type { ShipmentsService } from '../shipments.ts';
@@ -76,7 +76,7 @@ async function pagesOf<T>(
 /** A shipment with many events, one minute apart. */
 async function eventful(): Promise<string> {
   const fields = { external_id: 'PO-1', mode: 'ocean' as const, eta: at(100), container_numbers: ['MSCU6639871'] };
-  const { answer } = await shipments.upsertShipment(createUpsert(fields, { at: at(0) }));
+  const { answer } = await shipments.upsertShipment(createUpsertCommand(fields, { at: at(0) }));
   const { id } = answer.shipment;
   const estimate = { code: 'vessel_arrived', classifier: 'estimated', source: 'carrier' } as const;
   const record = async (minute: number, what: Parameters<typeof createMilestone>[1]) =>
@@ -128,7 +128,7 @@ describe('the past', () => {
     const reader = createShipmentsReplica(store);
     const first = { ...SAMPLE_SCOPE, shipment_id: id, limit: 1, classifiers: ['actual'] } as const;
     const everything = { include_superseded: true, include_retracted: true };
-    const pageAt = async (minute: number, of: Partial<Scope> = {}) => {
+    const pageAt = async (minute: number, of: Partial<WorkspaceScope> = {}) => {
       const before = read();
       const page = await reader.listMilestonesAt({ ...first, ...everything, as_of: at(minute), ...of });
       return { page, events: read() - before };
@@ -149,7 +149,7 @@ describe('the past', () => {
   });
 
   it('contains no event after a later one, if clocks of replicas differ', async () => {
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }, { at: at(0) }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }, { at: at(0) }));
     const { id } = answer.shipment;
     await shipments.recordMilestone(createMilestone(id, { code: 'gated_in' }, { at: at(5) }));
     await shipments.recordMilestone(createMilestone(id, { code: 'vessel_departed' }, { at: at(4) }));
@@ -162,7 +162,7 @@ describe('the past', () => {
 
 describe('a milestone', () => {
   it('is returned in any state, as new as its last write on any replica', async () => {
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const shipment_id = answer.shipment.id;
     const recorded = (await shipments.recordMilestone(createMilestone(shipment_id))).answer;
     const other = createShipmentsReplica(engine.store);
@@ -176,7 +176,7 @@ describe('a milestone', () => {
   });
 
   it('is not found in another scope or shipment', async () => {
-    const [one, two] = [createUpsert({ external_id: 'PO-1' }), createUpsert({ external_id: 'PO-2' })];
+    const [one, two] = [createUpsertCommand({ external_id: 'PO-1' }), createUpsertCommand({ external_id: 'PO-2' })];
     const [shipment_id, another] = [
       (await shipments.upsertShipment(one)).answer.shipment.id,
       (await shipments.upsertShipment(two)).answer.shipment.id,
@@ -192,7 +192,7 @@ describe('a milestone', () => {
 
 describe('an exception', () => {
   it('is found by its id alone, as new as its last write on any replica', async () => {
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     const opened = await shipments.openException(createException(id));
     const exception_id = opened.answer.exception.id;
@@ -209,7 +209,7 @@ describe('an exception', () => {
   });
 
   it('is not found in another scope, or with a malformed id', async () => {
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const exception_id = (await shipments.openException(createException(answer.shipment.id))).answer.exception.id;
     for (const stranger of [{ workspace_id: 'wsp_2' }, { environment: 'test' as const }]) {
       expect(await shipments.getException({ ...SAMPLE_SCOPE, ...stranger, exception_id })).toBeUndefined();
@@ -232,7 +232,7 @@ describe('the objects that documents need', () => {
   const expiry = '2026-03-02T12:00:00.000Z';
 
   it('are those of complete documents, and of uploads until they expire', async () => {
-    const id = (await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }))).answer.shipment.id;
+    const id = (await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }))).answer.shipment.id;
     await shipments.addDocument(addDocument(id, 'object-added'));
     const deleted = (await shipments.addDocument(addDocument(id, 'object-deleted'))).answer.document.id;
     await shipments.deleteDocument(deleteDocument(id, deleted));
@@ -279,7 +279,7 @@ describe('the history', () => {
   });
 
   it('reads only the part of a long stream that its page needs', async () => {
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1' }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
     const { id } = answer.shipment;
     await record(createMilestones(id, 300));
     const counting = countingReads(engine.store);
@@ -290,7 +290,7 @@ describe('the history', () => {
   });
 
   it('reads a limited number of events per page, and continues with the next', async () => {
-    const { answer } = await shipments.upsertShipment(createUpsert({ external_id: 'PO-1', eta: at(0) }));
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1', eta: at(0) }));
     const { id } = answer.shipment;
     await shipments.recordMilestone(createMilestone(id, {}, { at: at(1) }));
     const [created, ...events] = await engine.store.read(`shipment-${id.slice(4)}`);

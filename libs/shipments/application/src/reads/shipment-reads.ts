@@ -3,7 +3,7 @@ import type {
   EtaChange,
   HistoryEntry,
   Milestone,
-  Scope,
+  WorkspaceScope,
   ShipmentException,
   ShipmentExplanation,
   Timestamp,
@@ -18,7 +18,7 @@ export interface FoundShipment {
   readonly position: Position;
 }
 
-export interface GetShipment extends Scope {
+export interface GetShipment extends WorkspaceScope {
   readonly shipment_id: string;
 }
 
@@ -37,7 +37,7 @@ export interface FoundMilestone {
   readonly shipment_version: number;
 }
 
-export interface GetException extends Scope {
+export interface GetException extends WorkspaceScope {
   readonly exception_id: string;
 }
 
@@ -47,7 +47,7 @@ export interface FoundException {
   readonly shipment_version: number;
 }
 
-export interface GetDocument extends Scope {
+export interface GetDocument extends WorkspaceScope {
   readonly document_id: string;
 }
 

@@ -9,10 +9,10 @@ import {
   listEventTypes,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
-import { type Decision, type ShipmentEvent, findAnnouncement } from '../index.ts';
+import { type Decision, type ShipmentEvent, findPublicEventOfStoredEvent } from '../index.ts';
 
 const announced = ({ events }: Decision) =>
-  events.map((event) => findAnnouncement({ ...event, revision: 0 } as ShipmentEvent)?.type);
+  events.map((event) => findPublicEventOfStoredEvent({ ...event, revision: 0 } as ShipmentEvent)?.type);
 const warnings = (decision: Decision) => decision.warnings.map(({ code }) => code);
 const isSuperseded = (scenario: Scenario, { id }: { id: string }) => scenario.getMilestone(id).superseded_at !== null;
 

@@ -7,7 +7,7 @@ import {
   restoreLastSentContent,
   findOverriddenValues,
 } from '../last-sent.ts';
-import { findLocalDate, isDateWithoutTime } from '../local-time.ts';
+import { toLocalDate, isDateWithoutTime } from '../local-time.ts';
 import { isSameEventAndTime } from '../reports.ts';
 import { findTimelineEntry, type ShipmentState, type TimelineEntry } from '../state.ts';
 import { hasSameExternalId } from '../timeline.ts';
@@ -78,7 +78,7 @@ function decideCorrection(
   requireUniqueExternalId(content, entry, state);
   const unusual = patch.code === undefined ? [] : warnOfUnusualMode(content.code, state.record);
   const common = { milestoneId: previous.id, nextCheckAt: state.nextCheckAt };
-  const reported_at = stated_at ?? findReportTime(command, content, entry);
+  const reported_at = stated_at ?? computeReportTime(command, content, entry);
   if (isSameContent(previous, content) && reported_at === previous.reported_at) {
     const warnings = [...unusual, ...warnOfCancelledShipment(state.record, state.record)];
     return { ...common, outcome: 'unchanged', events: [], warnings };
@@ -126,7 +126,7 @@ function applyPatch(
 
 /** Returns the date of a milestone that is a day. It stays the same day, even if its place or time zone changes. */
 function getDateOfDayMilestone({ occurred_at, occurred_at_precision, timezone }: Milestone): Partial<MilestoneContent> {
-  return occurred_at_precision === 'day' ? { occurred_at: findLocalDate(occurred_at, timezone) } : {};
+  return occurred_at_precision === 'day' ? { occurred_at: toLocalDate(occurred_at, timezone) } : {};
 }
 
 /** Returns the fields that a correction keeps if it changes neither the place nor the time zone. */
@@ -142,7 +142,11 @@ function getFieldsKeptByCorrection(
  * Returns the time of the report after a correction without one: the time of the correction if it states the event again.
  * A correction back to the values of a feed restores the time of the feed's report.
  */
-function findReportTime({ patch, at }: CorrectMilestone, content: MilestoneContent, entry: TimelineEntry): Timestamp {
+function computeReportTime(
+  { patch, at }: CorrectMilestone,
+  content: MilestoneContent,
+  entry: TimelineEntry,
+): Timestamp {
   // The patch resets the time of the report.
   if (patch.reported_at !== undefined) return at;
   const { milestone: previous } = entry;

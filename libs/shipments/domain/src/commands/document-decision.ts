@@ -22,7 +22,7 @@ import { type DocumentUploaded, documentUploaded } from '../events/document-even
 import type { ReceivedObject, StoredDocument } from '../events/event-data.ts';
 import type { ShipmentEvent, ShipmentEventBody } from '../events/stored-events.ts';
 import { applyDocumentChanges } from '../evolve.ts';
-import { findUploadExpiryTime, createDocumentReplacementFinder } from '../documents.ts';
+import { computeUploadExpiryTime, createDocumentReplacementFinder } from '../documents.ts';
 import { type DocumentState, type ShipmentState, findDocument } from '../state.ts';
 
 /** A document as a client describes it in a request. */
@@ -164,7 +164,7 @@ function updateDocumentsCount(record: ShipmentRecord, { data }: ShipmentEventBod
 /** Returns a document that can still receive bytes. @throws DomainError `document_not_pending` */
 export function requirePendingDocument(state: ShipmentState, id: string, at: string): DocumentState {
   const found = findDocument(state, id);
-  const until = findUploadExpiryTime(found.document);
+  const until = computeUploadExpiryTime(found.document);
   if (until !== undefined && at < until) return found;
   const status = until === undefined ? found.document.status : 'expired';
   throw new DomainError('document_not_pending', `The document is ${status} and does not accept uploads.`);

@@ -11,7 +11,7 @@ import {
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
 import { createScenarioWithRule as beginWith } from '../../test/time-driven.ts';
-import { findAnnouncement, toShipmentResource, findHistoryNote } from '../announcements.ts';
+import { findPublicEventOfStoredEvent, toShipmentResource, findHistoryNote } from '../announcements.ts';
 import type { ReceivedObject } from '../events/event-data.ts';
 import { fold } from '../evolve.ts';
 import { type ShipmentCommand, decide, getCommandHandler } from './shipment-commands.ts';
@@ -509,7 +509,7 @@ describe('announcements and history of documents', () => {
     scenario.requestUpload();
     scenario.setTimeOfNextCommand(inMs(pendingMs)).checkRules();
     const told = scenario.events.slice(1).flatMap((event) => {
-      const announcement = findAnnouncement(event);
+      const announcement = findPublicEventOfStoredEvent(event);
       const data = announcement?.data(toShipmentResource(scenario.record, ADDRESSES.appUrl), ADDRESSES);
       if (!event.type.startsWith('document.')) return [];
       const { document } = (data ?? {}) as { document?: { status: string; download_url: string } };

@@ -1,5 +1,5 @@
 import type { Milestone, ShipmentRecord, Timestamp, Warning } from '@tracking/contracts';
-import { findAnnouncedChanges, findLastMilestoneChanges } from '../changes.ts';
+import { computeAnnouncedChanges, findLastMilestoneChanges } from '../changes.ts';
 import { checkEtaAfterEtd } from '../check-shipment.ts';
 import { createChangedEvent } from '../changed-event.ts';
 import { type DerivedShipment, deriveShipment } from '../derive.ts';
@@ -8,7 +8,7 @@ import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import { findDroppedEstimates, moveDroppedEstimates } from '../dropped-estimates.ts';
 import { readTimesAtPorts } from '../local-time.ts';
-import { findEstimateSeriesChanges } from '../reports.ts';
+import { computeChangesOfAllSeries } from '../reports.ts';
 import type { ShipmentState } from '../state.ts';
 import { insertMilestone } from '../timeline.ts';
 import { type DecideContext, type Decision, warnOfCancelledShipment } from './command.ts';
@@ -44,7 +44,7 @@ export function decideMilestone(
 ): DecidedMilestone {
   const { previous, overridden, formerReport } = outcome;
   const before = state.record;
-  const series = findEstimateSeriesChanges(state.timeline, previous, outcome.milestone);
+  const series = computeChangesOfAllSeries(state.timeline, previous, outcome.milestone);
   const estimated = setSuperseded(outcome.milestone, series.isSuperseded, at);
   const timeline = state.timeline.slice();
   const { supersedes: superseded, restores: restored } = series;
@@ -58,7 +58,7 @@ export function decideMilestone(
   const milestone = estimated.classifier === 'actual' ? setSuperseded(estimated, isReplaced, at) : estimated;
   const last = findLastMilestoneChanges(before, derived.record);
   const events = [createMilestoneEvent({ ...outcome, milestone }, { ...series, last, dropped })];
-  const changes = findAnnouncedChanges(before, derived.record);
+  const changes = computeAnnouncedChanges(before, derived.record);
   if (previous?.classifier === 'actual' && milestone.revision !== previous.revision) {
     const to = milestone.retracted_at === null ? milestone : null;
     events.push(createChangedEvent({ ...changes, milestone: { from: previous, to } }, derived));

@@ -11,14 +11,14 @@ import {
   type TimeOrDay,
   type Warning,
 } from '@tracking/contracts';
-import { findAnnouncedChanges, isSameJson, type ClientContainerFields } from '../changes.ts';
+import { computeAnnouncedChanges, isSameJson, type ClientContainerFields } from '../changes.ts';
 import { isBeforeEarliestDate, TIME_OUT_OF_RANGE_ERROR } from '../check-milestone.ts';
 import { checkShipmentFields } from '../check-shipment.ts';
 import { createChangedEvent } from '../changed-event.ts';
 import { deriveShipment } from '../derive.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
-import { findTimeZone, getTimePrecision, toStatedTime } from '../local-time.ts';
+import { getTimeZoneOfPort, getTimePrecision, toStatedTime } from '../local-time.ts';
 import type { ShipmentState } from '../state.ts';
 import {
   type CommandContext,
@@ -129,7 +129,7 @@ function isPresentTime(
   places: Places,
 ): boolean {
   const port = time === 'etd' ? journey.origin_port : journey.destination_port;
-  const stated = toStatedTime(given, findTimeZone(port, places));
+  const stated = toStatedTime(given, getTimeZoneOfPort(port, places));
   return journey[time] === stated.value && journey[`${time}_precision`] === getTimePrecision(stated);
 }
 
@@ -223,7 +223,7 @@ function decideContainerPatch(
   const before = state.record;
   const containers = before.containers.map((each) => (each.number === number ? { ...each, ...patch } : each));
   const derived = deriveShipment({ ...state, record: { ...before, containers } }, context.places);
-  const changes = findAnnouncedChanges(before, derived.record);
+  const changes = computeAnnouncedChanges(before, derived.record);
   const events: ShipmentEventBody[] = changes === undefined ? [] : [createChangedEvent(changes, derived)];
   const reconciled = reconcileExceptions(state, { derived, timeline: state.timeline, events }, { ...context, at });
   const outcome = reconciled.events.length === 0 ? 'unchanged' : 'updated';

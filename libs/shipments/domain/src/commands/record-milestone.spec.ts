@@ -12,7 +12,7 @@ import {
   listEventTypes,
   createOceanShipmentScenario,
 } from '../../test/scenario.ts';
-import { type Decision, type ShipmentEvent, findAnnouncement, fold } from '../index.ts';
+import { type Decision, type ShipmentEvent, findPublicEventOfStoredEvent, fold } from '../index.ts';
 
 const warnings = (decision: Decision) => decision.warnings.map(({ code }) => code);
 
@@ -356,9 +356,9 @@ describe('duplicates', () => {
     });
     expect(again.milestone).toEqual({ ...first, external_id: 'EV-1' });
     expect(listEventTypes(again)).toEqual(['milestone.corrected.v1']);
-    expect(again.events.map((event) => findAnnouncement({ ...event, revision: 0 } as ShipmentEvent))).toEqual([
-      undefined,
-    ]);
+    expect(
+      again.events.map((event) => findPublicEventOfStoredEvent({ ...event, revision: 0 } as ShipmentEvent)),
+    ).toEqual([undefined]);
     expect(
       scenario.postMilestone('vessel_arrived', createTimeInJanuary2026(20), { external_id: 'EV-1' }),
     ).toMatchObject({ events: [] });

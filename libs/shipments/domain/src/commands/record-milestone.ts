@@ -1,6 +1,6 @@
 import {
   type FieldError,
-  findMilestoneCode,
+  parseMilestoneCode,
   type Milestone,
   chooseLatestTime,
   type ShipmentRecord,
@@ -40,7 +40,7 @@ import { decideMilestone } from './milestone-decision.ts';
 import {
   createFormerReportEvents,
   findFormerReport,
-  findReportTime,
+  computeReportTime,
   isOutdatedReport,
   NO_LAST_MILESTONES,
 } from './repeated-reports.ts';
@@ -118,7 +118,7 @@ function decideRecording(command: RecordMilestone, state: ShipmentState, context
     ...(isFeedSource(input.source) ? warnOfOverriddenValues(duplicate, { input, overridden }) : []),
   ];
   const isCurrentAgain = restoresOldEstimate(duplicate, input);
-  const reported_at = findReportTime(duplicate, { input, content, isCurrentAgain }, command.at);
+  const reported_at = computeReportTime(duplicate, { input, content, isCurrentAgain }, command.at);
   const isSame = !isCurrentAgain && (duplicate.by !== 'external_id' || isSameContent(previous, content));
   if (isSame && reported_at === previous.reported_at && isSameContent(previous, content)) {
     const events = createRepeatedMilestoneEvent(entry, overridden);
@@ -287,7 +287,7 @@ export interface MilestoneAnswer {
  * @throws Error for an unknown code, which the check refuses earlier
  */
 function addLabelAndSequence(content: MilestoneContent): MilestoneContent & Pick<Milestone, 'label' | 'sequence'> {
-  const entry = findMilestoneCode(content.code);
+  const entry = parseMilestoneCode(content.code);
   if (entry === undefined) throw new Error(`${content.code} passed the check, but the catalog does not contain it`);
   return { ...content, label: entry.label, sequence: entry.sequence };
 }
@@ -316,7 +316,7 @@ export function checkContainer(
 }
 
 export function warnOfUnusualMode(code: string, { mode }: ShipmentRecord): readonly Warning[] {
-  if (mode === null || findMilestoneCode(code)?.modes.includes(mode) !== false) return [];
+  if (mode === null || parseMilestoneCode(code)?.modes.includes(mode) !== false) return [];
   return [
     { code: 'code_unusual_for_mode', param: 'code', message: `${code} is unusual for shipments with mode ${mode}.` },
   ];

@@ -22,7 +22,7 @@ export function isOutdatedReport({ entry, by }: RepeatedMilestone, input: Milest
 }
 
 /** Returns the time of the report of a milestone that was sent again. */
-export function findReportTime(
+export function computeReportTime(
   { entry, by }: RepeatedMilestone,
   sent: { readonly input: MilestoneInput; readonly content: MilestoneContent; readonly isCurrentAgain: boolean },
   at: Timestamp,

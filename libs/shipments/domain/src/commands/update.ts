@@ -1,5 +1,5 @@
 import type { FieldError, LegFields, ShipmentFields, ShipmentRecord, TimeOrDay, Warning } from '@tracking/contracts';
-import { findAnnouncedChanges, findLastMilestoneChanges, hasNoLastMilestones } from '../changes.ts';
+import { computeAnnouncedChanges, findLastMilestoneChanges, hasNoLastMilestones } from '../changes.ts';
 import { type CheckedShipment, checkEtaAfterEtd, checkShipmentFields } from '../check-shipment.ts';
 import { createChangedEvent } from '../changed-event.ts';
 import { deriveShipment, type DerivedShipment } from '../derive.ts';
@@ -8,7 +8,7 @@ import type { ShipmentPortsGiven } from '../events/shipment-events.ts';
 import type { ShipmentEventBody } from '../events/stored-events.ts';
 import { reconcileExceptions } from '../exceptions/reconcile.ts';
 import { readTimesAtPorts } from '../local-time.ts';
-import { findPortsOfShipment } from '../route.ts';
+import { getPortsOfShipment } from '../route.ts';
 import { setClientSchedule, type ShipmentState } from '../state.ts';
 import {
   type CommandContext,
@@ -48,7 +48,7 @@ export function decideUpdate(
   const statement = { revision, at: command.at, keepsEta, originalEtaSince: state.originalEta.since };
   const schedule = setClientSchedule(state.schedule, times, statement, legsWritten);
   const given = { ...(state.ports ?? before), ...plain };
-  const record: ShipmentRecord = { ...before, ...plain, ...findPortsOfShipment(given, schedule.legs.value) };
+  const record: ShipmentRecord = { ...before, ...plain, ...getPortsOfShipment(given, schedule.legs.value) };
   throwIfInvalidFields([
     ...checked.errors,
     ...checkReferencesAgainstMode(before, { ...record, ...given, legs: schedule.legs.value }, checked, context),
@@ -59,9 +59,9 @@ export function decideUpdate(
   const { timeline } = state;
   const derived = deriveShipment({ ...state, record, schedule, newOriginalEta }, context.places);
   const last = findLastMilestoneChanges(before, derived.record);
-  const changes = findAnnouncedChanges(before, derived.record);
+  const changes = computeAnnouncedChanges(before, derived.record);
   const events: ShipmentEventBody[] = [];
-  const keptEta = findKeptOriginalEta(before, derived);
+  const keptEta = getKeptOriginalEta(before, derived);
   if (Object.keys(times).length > 0 || !hasNoLastMilestones(last) || keptEta !== undefined) {
     const written = legsWritten && { legs_written: legsWritten };
     events.push({ type: 'shipment.updated.v1', data: { fields: times, ...written, sent, last, ...keptEta } });
@@ -74,7 +74,7 @@ export function decideUpdate(
 }
 
 /** Returns the original ETA that the client set, if it stays only because the client set it. */
-function findKeptOriginalEta(before: ShipmentRecord, { record, originalEta, setsOriginalEta }: DerivedShipment) {
+function getKeptOriginalEta(before: ShipmentRecord, { record, originalEta, setsOriginalEta }: DerivedShipment) {
   return setsOriginalEta && record.original_eta === before.original_eta ? { original_eta: originalEta } : undefined;
 }
 

@@ -25,7 +25,7 @@ import {
   createPortsGivenEvent,
   createWarningsOfUpdate,
 } from './update.ts';
-import { findPortsOfShipment } from '../route.ts';
+import { getPortsOfShipment } from '../route.ts';
 import { type ShipmentState, createClientSchedule, NO_ORIGINAL_ETA } from '../state.ts';
 
 /** Creates a shipment, or changes the shipment with this `external_id`. */
@@ -76,7 +76,7 @@ function createShipment(command: UpsertShipment, context: DecideContext): Upsert
   const record: ShipmentRecord = {
     id: command.shipment_id,
     ...fields,
-    ...findPortsOfShipment(fields, legs),
+    ...getPortsOfShipment(fields, legs),
     status: 'pending',
     status_milestone_id: null,
     legs: [],

@@ -41,7 +41,7 @@ function announceActualMilestone(milestone: Milestone): Announcement | undefined
 }
 
 /**
- * Events of releases that did not store the time of the report are announced with the time of recording. `addReportTime`
+ * Events of releases that did not store the time of the report are announced with the time of recording. `addReportTimeToMilestone`
  * restores a more exact time for the timeline, because it knows the milestone before the event.
  */
 function addMissingReportTime(milestone: Milestone): Milestone {

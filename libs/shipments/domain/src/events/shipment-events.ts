@@ -147,7 +147,7 @@ export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
   type: 'shipment.changed.v1',
   applyToRecord: (record, { changes }) => applyChanges(record, changes),
   applyToState(draft, { changes, original_eta_set_by, original_eta_day }, { at }) {
-    if (isOriginalEtaOfClient(draft.record, changes, original_eta_set_by))
+    if (didClientSetOriginalEta(draft.record, changes, original_eta_set_by))
       draft.originalEta = { value: original_eta_day ?? changes.original_eta?.to ?? null, since: at };
     draft.removedContainers = updateRemovedContainers(draft.removedContainers, changes);
   },
@@ -161,7 +161,7 @@ export const shipmentChanged: StoredEventDescriptor<ShipmentChanged> = {
  * Returns true if a client set the changed original ETA. Events of former releases do not contain this. There, the first
  * ETA became the original ETA, and only a client could set another value.
  */
-function isOriginalEtaOfClient(
+function didClientSetOriginalEta(
   { eta }: ShipmentRecord,
   { original_eta: change }: Changes,
   setBy: 'client' | 'report' | undefined,

@@ -2,13 +2,13 @@ import {
   type ExceptionSettings,
   type Leg,
   type Timestamp,
-  findMilestoneCode,
-  findMilestoneRules,
+  parseMilestoneCode,
+  getMilestoneRules,
   chooseLatestTime,
 } from '@tracking/contracts';
 import { findLatestTime } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
-import { findTimeZone, getLocalDay, readTimesAtPorts } from '../local-time.ts';
+import { getTimeZoneOfPort, getLocalDay, readTimesAtPorts } from '../local-time.ts';
 import {
   TIME_BEFORE_ALL_TIMESTAMPS,
   STATUS_RANKS,
@@ -21,11 +21,11 @@ import { type TimelineEntry, compareMilestones, getOccurredAt } from '../state.t
 import { findFirstIndex } from '../timeline.ts';
 import {
   type Finding,
-  findForEachSubject,
+  applyRuleToEachSubject,
   addHoursToTimestamp,
-  findLateTime,
-  findNextTime,
-  selectRuleHours,
+  computeLateTime,
+  getNextMillisecond,
+  getRuleHours,
   type ExceptionRuleInputs,
 } from './rule.ts';
 import {
@@ -50,13 +50,13 @@ const MAX_STOP_HOURS = 10 * 24;
  * step is dated at or after the stop. Without a discharge, the ship may only be late, so the rule waits 10 days after the
  * arrival.
  */
-export const missedConnectionRule = findForEachSubject(({ summaries, progress }, { derived }, settings) => {
+export const missedConnectionRule = applyRuleToEachSubject(({ summaries, progress }, { derived }, settings) => {
   const stop = summaries.map(({ stops }) => stops.at(-1)).reduce(chooseLaterEntry, undefined);
   const onward = findLatestTime(summaries, 'onward');
   if (stop === undefined || stop.milestone.occurred_at <= onward || isDelivered(progress)) return undefined;
   const { record, analysis } = derived;
   const { location } = stop.milestone;
-  const arrived_at = findStopArrivalTime(stop, summaries, onward, analysis.route);
+  const arrived_at = computeStopArrivalTime(stop, summaries, onward, analysis.route);
   const next = findNextLeg(record.legs, analysis.route.locate(location).key);
   const next_etd = next?.leg.etd ?? null;
   const isDischarged = summaries.some(({ stops }) => stops.some((each) => isDischargeSince(each, arrived_at)));
@@ -69,7 +69,7 @@ export const missedConnectionRule = findForEachSubject(({ summaries, progress },
         : `${since} for the next leg, whose ETD is ${describeEtd(next?.leg, analysis.route)}.`,
     opens_at: chooseLatestTime(
       next_etd === null || !isDischarged ? addHoursToTimestamp(arrived_at, MAX_STOP_HOURS) : '',
-      findConnectionDeadline(next?.leg, selectRuleHours(settings, record)),
+      computeConnectionDeadline(next?.leg, getRuleHours(settings, record)),
     ),
     metrics: { location, arrived_at, next_etd },
     resolvedBy: () => [
@@ -81,8 +81,8 @@ export const missedConnectionRule = findForEachSubject(({ summaries, progress },
 });
 
 /** Returns the time from which a connection is missed; empty if the ETD of the leg is not known. */
-function findConnectionDeadline(leg: Leg | undefined, hours: number): Timestamp {
-  return leg?.etd == null ? '' : addHoursToTimestamp(findLateTime(leg.etd, leg.etd_precision), hours);
+function computeConnectionDeadline(leg: Leg | undefined, hours: number): Timestamp {
+  return leg?.etd == null ? '' : addHoursToTimestamp(computeLateTime(leg.etd, leg.etd_precision), hours);
 }
 
 /** Returns the ETD of a leg for texts: a time, or a date. */
@@ -93,7 +93,7 @@ function describeEtd(leg: Leg | undefined, { findZone }: Route): string | null {
 }
 
 /** Returns the time when the container arrived at its last stop. */
-function findStopArrivalTime(
+function computeStopArrivalTime(
   stop: TimelineEntry,
   summaries: StatusSubject['summaries'],
   onward: Timestamp,
@@ -121,7 +121,7 @@ function findNextLeg(legs: readonly Leg[], place: string) {
 }
 
 function isDischargeSince({ milestone: { code, occurred_at } }: TimelineEntry, since: Timestamp): boolean {
-  return occurred_at >= since && findMilestoneRules(code).handling === 'discharged';
+  return occurred_at >= since && getMilestoneRules(code).handling === 'discharged';
 }
 
 function resolveByLoading(stop: TimelineEntry, summaries: StatusSubject['summaries'], route: Route) {
@@ -140,7 +140,7 @@ const MIN_OFF_ROUTE_KM = 1_500;
  * Opens `off_route` if a container left a terminal in another country, far from the destination and at no place of the
  * shipment, and has not moved on since.
  */
-export const offRouteRule = findForEachSubject(({ summaries }, { derived }) => {
+export const offRouteRule = applyRuleToEachSubject(({ summaries }, { derived }) => {
   const { route } = derived.analysis;
   const out = summaries.map(({ gatedOut }) => gatedOut.at(-1)).reduce(chooseLaterEntry, undefined);
   if (out === undefined || findLatestTime(summaries, 'movedOn') >= out.milestone.occurred_at) return undefined;
@@ -176,20 +176,20 @@ export const offRouteRule = findForEachSubject(({ summaries }, { derived }) => {
  * Opens `demurrage_risk` while free time of the container runs at a place. The terminal charges a fee after the last
  * free day. If free time runs at several places, the one that started first has the nearest deadline.
  */
-export const demurrageRiskRule = findForEachSubject((subject, facts, settings) => {
+export const demurrageRiskRule = applyRuleToEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   if (analysis.route.lcl || hasLeftTerminal(subject)) return undefined;
   const { container, progress, summaries } = subject;
   const available = isHandedOutByTerminal(subject, record.mode)
     ? progress.reached[STATUS_RANKS.available_for_pickup]
     : undefined;
-  const discharged = findStartOfFreeTime(summaries, available, analysis.route);
+  const discharged = findFreeTimeStart(summaries, available, analysis.route);
   const last_free_day = container?.last_free_day ?? null;
-  const when = findFeeRisk(last_free_day, discharged, facts, settings);
+  const when = computeFeeRiskTimes(last_free_day, discharged, facts, settings);
   if (when === undefined) return undefined;
   const { movedBeforeArrival, returning, availableAgain } = progress.points;
   const railDeparted = findLatestTime(summaries, 'railDeparted');
-  const left = chooseLatestTime(railDeparted, movedBeforeArrival, findNextTime(returning), availableAgain);
+  const left = chooseLatestTime(railDeparted, movedBeforeArrival, getNextMillisecond(returning), availableAgain);
   return {
     ...when,
     detail:
@@ -214,7 +214,7 @@ export const demurrageRiskRule = findForEachSubject((subject, facts, settings) =
  * place, or at a missing or unknown place.
  * @param available milestone that shows that the container is at a terminal, if no discharge is known
  */
-function findStartOfFreeTime(
+function findFreeTimeStart(
   summaries: StatusSubject['summaries'],
   available: TimelineEntry | undefined,
   { locate }: Route,
@@ -222,16 +222,16 @@ function findStartOfFreeTime(
   let first: TimelineEntry | undefined;
   for (const { freeTimeStarts } of summaries) {
     for (const { place, entries } of freeTimeStarts) {
-      first = chooseEarlierTimelineEntry(first, findFirstEntryAfter(entries, findEndOfFreeTime(summaries, place)));
+      first = chooseEarlierTimelineEntry(first, findFirstEntryAfter(entries, findFreeTimeEnd(summaries, place)));
     }
   }
   if (first !== undefined || available === undefined) return first;
   const { key, isKnown } = locate(available.milestone.location);
-  return findFirstEntryAfter([available], findEndOfFreeTime(summaries, isKnown ? key : ''));
+  return findFirstEntryAfter([available], findFreeTimeEnd(summaries, isKnown ? key : ''));
 }
 
 /** Returns the latest milestone that ended free time at a place; with an empty place, at any place. */
-function findEndOfFreeTime(summaries: StatusSubject['summaries'], place: string): TimelineEntry | undefined {
+function findFreeTimeEnd(summaries: StatusSubject['summaries'], place: string): TimelineEntry | undefined {
   let latest: TimelineEntry | undefined;
   for (const { freeTimeEnds } of summaries) {
     for (const [other, end] of freeTimeEnds) {
@@ -253,7 +253,7 @@ function findFirstEntryAfter(
 /**
  * Opens `detention_risk` until the container is returned to the carrier. The carrier charges a fee after the due day.
  */
-export const detentionRiskRule = findForEachSubject((subject, facts, settings) => {
+export const detentionRiskRule = applyRuleToEachSubject((subject, facts, settings) => {
   const { record, analysis } = facts.derived;
   const { container, progress } = subject;
   if (analysis.route.lcl || isContainerReturned(progress)) return undefined;
@@ -265,7 +265,7 @@ export const detentionRiskRule = findForEachSubject((subject, facts, settings) =
           .reduce<TimelineEntry | undefined>(chooseEarlierTimelineEntry, undefined)
       : undefined);
   const empty_return_by = container?.empty_return_by ?? null;
-  const when = findFeeRisk(empty_return_by, left, facts, settings);
+  const when = computeFeeRiskTimes(empty_return_by, left, facts, settings);
   if (when === undefined) return undefined;
   return {
     ...when,
@@ -287,7 +287,7 @@ export const detentionRiskRule = findForEachSubject((subject, facts, settings) =
  * Returns the times at which a fee is at risk. With a due day, the risk starts some hours before the day and is
  * critical from the end of the day. Without a due day, it starts some hours after the milestone.
  */
-function findFeeRisk(
+function computeFeeRiskTimes(
   day: string | null,
   since: TimelineEntry | undefined,
   { derived, places }: ExceptionRuleInputs,
@@ -295,14 +295,14 @@ function findFeeRisk(
 ): (Pick<Finding, 'milestone' | 'due_at' | 'worsens'> & { readonly opens_at: Timestamp }) | undefined {
   const { record } = derived;
   if (day !== null) {
-    const { from, until } = getLocalDay(day, findTimeZone(record.destination_port, places) ?? 'UTC');
+    const { from, until } = getLocalDay(day, getTimeZoneOfPort(record.destination_port, places) ?? 'UTC');
     const opens_at = addHoursToTimestamp(from, -(settings.before_hours ?? 0));
     return { milestone: null, opens_at, due_at: from, worsens: { at: until, severity: 'critical' } };
   }
   if (since === undefined) return undefined;
   return {
     milestone: since,
-    opens_at: addHoursToTimestamp(since.milestone.occurred_at, selectRuleHours(settings, record)),
+    opens_at: addHoursToTimestamp(since.milestone.occurred_at, getRuleHours(settings, record)),
   };
 }
 
@@ -310,7 +310,7 @@ function findFeeRisk(
 function isHandedOutByTerminal({ container_number }: StatusSubject, mode: Route['mode']): boolean {
   return container_number !== null && (mode === null || MODES_WITH_GATED_OUT.includes(mode));
 }
-const MODES_WITH_GATED_OUT = findMilestoneCode('gated_out')?.modes ?? [];
+const MODES_WITH_GATED_OUT = parseMilestoneCode('gated_out')?.modes ?? [];
 
 function resolveByCorrection(entry: TimelineEntry | null) {
   return entry === null ? [] : [resolveByCorrectionOf(entry)];

@@ -1,7 +1,7 @@
-import { type Timestamp, findMilestoneRules } from '@tracking/contracts';
+import { type Timestamp, getMilestoneRules } from '@tracking/contracts';
 import { findLatestTime } from '../container-progress.ts';
 import type { StatusSubject } from '../derive.ts';
-import { findStartOfStatedTime, restoreStatedTime } from '../local-time.ts';
+import { computeStartOfStatedTime, restoreStatedTime } from '../local-time.ts';
 import { isVesselSailingOn } from '../milestone-meaning.ts';
 import { STATUS_RANKS, chooseEarlierTimelineEntry, chooseLaterEntry } from '../milestone-summary.ts';
 import type { TimelineEntry } from '../state.ts';
@@ -16,7 +16,7 @@ import {
   type Remedy,
   listRevokingMilestones,
 } from './remedies.ts';
-import { type FindFindings, type Finding, findForEachSubject } from './rule.ts';
+import { type FindFindings, type Finding, applyRuleToEachSubject } from './rule.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -31,7 +31,7 @@ function forEachOpeningMilestone(type: string, rule: OpeningMilestoneRule): Find
       if (milestone === undefined) return [];
       const zone = analysis.route.findZone(record.origin_port);
       const stated = restoreStatedTime(record.etd, record.etd_precision, zone);
-      const earliestEtd = findStartOfStatedTime(stated, zone);
+      const earliestEtd = computeStartOfStatedTime(stated, zone);
       const wrongs = among.flatMap((subject) => rule(milestone, subject, earliestEtd) ?? []);
       const [wrong] = wrongs;
       if (wrong === undefined) return [];
@@ -65,21 +65,24 @@ interface MilestoneProblem extends Remedy {
   readonly detail: string;
 }
 
-export const customsHoldRule = forEachOpeningMilestone('customs_hold', findHold);
+export const customsHoldRule = forEachOpeningMilestone('customs_hold', detectUnclearedHold);
 export const terminalHoldRule = forEachOpeningMilestone(
   'terminal_hold',
-  createHoldRule('terminal', 'terminalReleased'),
+  createCargoHoldRule('terminal', 'terminalReleased'),
 );
-export const freightHoldRule = forEachOpeningMilestone('freight_hold', createHoldRule('freight', 'freightReleased'));
-export const deliveryFailedRule = forEachOpeningMilestone('delivery_failed', findFailedDelivery);
-export const returnToSenderRule = forEachOpeningMilestone('return_to_sender', findUnfinishedReturn);
+export const freightHoldRule = forEachOpeningMilestone(
+  'freight_hold',
+  createCargoHoldRule('freight', 'freightReleased'),
+);
+export const deliveryFailedRule = forEachOpeningMilestone('delivery_failed', detectFailedDelivery);
+export const returnToSenderRule = forEachOpeningMilestone('return_to_sender', detectUnfinishedReturn);
 
 /**
  * Returns a hold or inspection without a clearance dated at or after it. Before the first departure, an export
  * clearance or a departure ends the hold; after that, an import clearance does. Feeds skip steps, so without a
  * departure any later milestone counts as one. If the ETD is known, an import clearance counts only from the ETD on.
  */
-function findHold(
+function detectUnclearedHold(
   { milestone }: TimelineEntry,
   subject: StatusSubject,
   etd: Timestamp | null,
@@ -108,7 +111,7 @@ function findHold(
 }
 
 /** Returns a rule about holds that only their release or the delivery ends. */
-function createHoldRule(
+function createCargoHoldRule(
   clears: 'terminal' | 'freight',
   released: 'terminalReleased' | 'freightReleased',
 ): OpeningMilestoneRule {
@@ -123,7 +126,10 @@ function createHoldRule(
   };
 }
 
-function findUnfinishedReturn({ milestone }: TimelineEntry, { progress }: StatusSubject): MilestoneProblem | undefined {
+function detectUnfinishedReturn(
+  { milestone }: TimelineEntry,
+  { progress }: StatusSubject,
+): MilestoneProblem | undefined {
   const since = milestone.occurred_at;
   if (STATUS_RANKS[progress.status] >= STATUS_RANKS.returned) return undefined;
   return {
@@ -133,7 +139,7 @@ function findUnfinishedReturn({ milestone }: TimelineEntry, { progress }: Status
   };
 }
 
-function findFailedDelivery({ milestone }: TimelineEntry, { progress }: StatusSubject): MilestoneProblem | undefined {
+function detectFailedDelivery({ milestone }: TimelineEntry, { progress }: StatusSubject): MilestoneProblem | undefined {
   if (isDelivered(progress)) return undefined;
   const detail = `Delivery attempted at ${milestone.occurred_at}.`;
   return { detail, from: null, isMilestone: ({ rank }) => rank >= STATUS_RANKS.delivered };
@@ -156,7 +162,7 @@ export const milestoneConflictRule: FindFindings = (facts, settings) => {
   return [...findings, { container_number: null, milestone: cancellation, detail, resolvedBy }];
 };
 
-const endBeforeMovementRule = findForEachSubject(({ summaries }) => {
+const endBeforeMovementRule = applyRuleToEachSubject(({ summaries }) => {
   const ended = summaries.map((summary) => summary.ended).reduce(chooseEarlierTimelineEntry, undefined);
   const moved = summaries.map((summary) => summary.movement).reduce(chooseLaterEntry, undefined);
   if (ended === undefined || moved === undefined) return undefined;
@@ -180,7 +186,7 @@ export const movementAfterCancelRule: FindFindings = ({ derived, timeline }) => 
     const { classifier, code, container_number, retracted_at } = entry.milestone;
     if (entry.recorded < cancellation.since || classifier !== 'actual' || retracted_at !== null) continue;
     if (
-      findMilestoneRules(code).movement === undefined ||
+      getMilestoneRules(code).movement === undefined ||
       isVesselSailingOn(entry, analysis.route) ||
       analysis.journey.excluded.has(entry) ||
       !present.has(container_number)

@@ -7,7 +7,7 @@ import {
   type ShipmentException,
   type Timestamp,
 } from '@tracking/contracts';
-import { findAnnouncedChanges, isSameJson } from '../changes.ts';
+import { computeAnnouncedChanges, isSameJson } from '../changes.ts';
 import { SHIPMENT_LIMITS } from '../check-shipment.ts';
 import type { DecideContext, Decision } from '../commands/command.ts';
 import { createChangedEvent } from '../changed-event.ts';
@@ -20,7 +20,7 @@ import { EXCEPTION_RULES } from './exception-rules.ts';
 import {
   type Finding,
   computeEarliestDueTime,
-  findHighestSeverity,
+  getHighestSeverity,
   type Rule,
   type ExceptionRuleInputs,
 } from './rule.ts';
@@ -79,7 +79,7 @@ export function addEventsOfDerivedChanges(
 ): Pick<Decision, 'events' | 'nextCheckAt'> {
   const { record, timeline } = after;
   const derived = deriveShipment(after, context.places);
-  const changes = findAnnouncedChanges(record, derived.record);
+  const changes = computeAnnouncedChanges(record, derived.record);
   const all = changes === undefined ? events : [...events, createChangedEvent(changes, derived)];
   return reconcileExceptions(after, { derived, timeline, events: all }, { ...context, at });
 }
@@ -286,7 +286,7 @@ class Reconciliation {
     const isWorse = worsens !== undefined && worsens.at <= this.now;
     if (!isWorse) this.scheduleNextCheck(worsens?.at);
     return {
-      severity: findHighestSeverity(severity, finding.severity, isWorse ? worsens.severity : undefined),
+      severity: getHighestSeverity(severity, finding.severity, isWorse ? worsens.severity : undefined),
       detail,
       milestone_id: milestone?.milestone.id ?? null,
       reason_code: milestone?.milestone.reason_code ?? null,

@@ -2,7 +2,7 @@ import {
   type DocumentType,
   MILESTONE_CATALOG,
   type MilestoneRules,
-  findMilestoneRules,
+  getMilestoneRules,
   chooseLatestTime,
   type ResolvedBy,
   type ShipmentStatus,
@@ -10,7 +10,7 @@ import {
 } from '@tracking/contracts';
 import { type ContainerProgress, findLatestTime } from '../container-progress.ts';
 import type { DerivedShipment, StatusSubject } from '../derive.ts';
-import { findMeaningOfCode, isDeparture, isVesselDeparture } from '../milestone-meaning.ts';
+import { getMeaningOfMilestoneCode, isDeparture, isVesselDeparture } from '../milestone-meaning.ts';
 import { STATUS_RANKS, TIME_BEFORE_ALL_TIMESTAMPS } from '../milestone-summary.ts';
 import type { Route } from '../route.ts';
 import type { TimelineEntry } from '../state.ts';
@@ -36,8 +36,8 @@ type Milestones = Pick<ResolvedBy, 'codes' | 'occurred_from'>;
 /** Milestones that solve the problems of several containers together. */
 export function listRemedyMilestones(remedies: readonly Remedy[], route: Route): Milestones {
   const codes = MILESTONE_CATALOG.filter(({ code, sequence }) => {
-    const rules = findMilestoneRules(code);
-    const { status } = findMeaningOfCode(rules, route);
+    const rules = getMilestoneRules(code);
+    const { status } = getMeaningOfMilestoneCode(rules, route);
     // The return of an empty container counts only together with certain other milestones of the container.
     if (status === 'cancelled' || rules.container_time === 'empty_returned_at') return false;
     const rank = status === null ? -1 : STATUS_RANKS[status];
@@ -75,7 +75,7 @@ export function resolveByEmptyReturn(
   const moved = findLatestTime(summaries, 'loadedMovement');
   if (moved === TIME_BEFORE_ALL_TIMESTAMPS || route.lcl) return [];
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
-    (code) => findMilestoneRules(code).container_time === 'empty_returned_at',
+    (code) => getMilestoneRules(code).container_time === 'empty_returned_at',
   );
   return [resolveByMilestone({ codes, occurred_from: chooseLatestTime(moved, departsFrom) })];
 }
@@ -88,7 +88,7 @@ export function canSailOn(summaries: StatusSubject['summaries'], rules: Mileston
 /** Returns the milestones that revoke cancellations: confirmations dated after the last cancellation. */
 export function listRevokingMilestones(cancellations: readonly TimelineEntry[]): Milestones {
   const codes = MILESTONE_CATALOG.map(({ code }) => code).filter(
-    (code) => findMilestoneRules(code).takes_back === 'cancellation',
+    (code) => getMilestoneRules(code).takes_back === 'cancellation',
   );
   const last = Math.max(...cancellations.map(({ milestone }) => Date.parse(milestone.occurred_at)));
   return { codes, occurred_from: new Date(last + 1).toISOString() };

@@ -58,7 +58,7 @@ export interface Finding {
 }
 
 /** Returns the highest of the severities. */
-export function findHighestSeverity(severity: Severity, ...others: readonly (Severity | undefined)[]): Severity {
+export function getHighestSeverity(severity: Severity, ...others: readonly (Severity | undefined)[]): Severity {
   return others.reduce<Severity>((most, each) => {
     return each !== undefined && SEVERITIES.indexOf(each) > SEVERITIES.indexOf(most) ? each : most;
   }, severity);
@@ -82,7 +82,7 @@ type SubjectRule = (
   settings: ExceptionSettings,
 ) => Omit<Finding, 'container_number'> | undefined;
 
-export function findForEachSubject(rule: SubjectRule): FindFindings {
+export function applyRuleToEachSubject(rule: SubjectRule): FindFindings {
   return (facts, settings) =>
     facts.derived.subjects.flatMap((subject, index) => {
       const container = facts.derived.record.containers[index];
@@ -102,7 +102,7 @@ export function computeEarliestDueTime({ created_at }: Pick<ShipmentRecord, 'cre
 }
 
 /** Returns the hours after which a rule opens an exception, for the mode of the shipment. */
-export function selectRuleHours(
+export function getRuleHours(
   { by_mode, after_hours }: ExceptionSettings,
   { mode }: Pick<ShipmentRecord, 'mode'>,
 ): number {
@@ -117,11 +117,11 @@ export function addHoursToTimestamp(time: Timestamp, hours: number): Timestamp {
 }
 
 /** Returns the time from which something expected is late: its time, or the end of its day. */
-export function findLateTime(expected: Timestamp, precision: TimePrecision): Timestamp {
-  return precision === 'day' ? findNextTime(expected) : expected;
+export function computeLateTime(expected: Timestamp, precision: TimePrecision): Timestamp {
+  return precision === 'day' ? getNextMillisecond(expected) : expected;
 }
 
 /** Returns the first time after the given one; `''` for `''`. */
-export function findNextTime(time: Timestamp): Timestamp {
+export function getNextMillisecond(time: Timestamp): Timestamp {
   return time === '' ? '' : new Date(Date.parse(time) + 1).toISOString();
 }

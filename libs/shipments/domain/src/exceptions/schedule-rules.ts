@@ -7,9 +7,9 @@ import {
   type Finding,
   HOUR_MS,
   addHoursToTimestamp,
-  findLateTime,
-  findNextTime,
-  selectRuleHours,
+  computeLateTime,
+  getNextMillisecond,
+  getRuleHours,
   computeEarliestDueTime,
 } from './rule.ts';
 import {
@@ -39,7 +39,7 @@ export const etaSlipRule: FindFindings = ({ derived }, settings) => {
   const { value, day } = derived.times.eta;
   const slip = measureTimeBetween(original, { value, day, zone });
   const isByTime = original.day === null && day === null;
-  if (slip < selectRuleHours(settings, derived.record) * HOUR_MS) return [];
+  if (slip < getRuleHours(settings, derived.record) * HOUR_MS) return [];
   const slip_hours = convertMsToRoundedHours(slip);
   return [
     {
@@ -71,7 +71,7 @@ export const departureOverdueRule: FindFindings = ({ derived }, settings) => {
   if (etd === null || hasDeparted(derived)) return [];
   return [
     {
-      ...createOverdueTimeFinding(findLateTime(etd, etd_precision), derived, settings),
+      ...createOverdueTimeFinding(computeLateTime(etd, etd_precision), derived, settings),
       detail: `Expected to depart ${describeStatedTime(derived.times.etd)}, and no departure is known.`,
       metrics: { etd },
       resolvedBy: () => [resolveByDeparture(derived), resolveByChangeOf('etd')],
@@ -84,7 +84,7 @@ export const arrivalOverdueRule: FindFindings = ({ derived }, settings) => {
   if (eta === null || hasArrived(derived)) return [];
   return [
     {
-      ...createOverdueTimeFinding(findLateTime(eta, eta_precision), derived, settings),
+      ...createOverdueTimeFinding(computeLateTime(eta, eta_precision), derived, settings),
       detail: `Expected to arrive ${describeStatedTime(derived.times.eta)}, and no arrival is known.`,
       metrics: { eta },
       resolvedBy: () => [resolveByArrival(derived), resolveByChangeOf('eta')],
@@ -96,7 +96,7 @@ function createOverdueTimeFinding(expected: Timestamp, { record }: DerivedShipme
   return {
     container_number: null,
     milestone: null,
-    opens_at: addHoursToTimestamp(expected, selectRuleHours(settings, record)),
+    opens_at: addHoursToTimestamp(expected, getRuleHours(settings, record)),
     worsens: { at: addHoursToTimestamp(expected, HIGH_SEVERITY_HOURS), severity: 'high' as const },
   };
 }
@@ -108,7 +108,7 @@ function createOverdueTimeFinding(expected: Timestamp, { record }: DerivedShipme
 export const noUpdateRule: FindFindings = ({ derived, lastNewsAt }, settings) => {
   const { record } = derived;
   if (isDelivered(record)) return [];
-  const hours = selectRuleHours(settings, record);
+  const hours = getRuleHours(settings, record);
   const { etd, eta, created_at } = record;
   const isEtdTooOld = etd !== null && addHoursToTimestamp(etd, hours) < computeEarliestDueTime(record);
   const silent_since = chooseLatestTime(etd === null || isEtdTooOld ? created_at : etd, lastNewsAt ?? '');
@@ -138,7 +138,7 @@ function resolveByDeparture({ analysis, subjects }: DerivedShipment): ResolvedBy
 function resolveByArrival({ analysis, subjects }: DerivedShipment): ResolvedBy {
   const departed = analysis.legDepartures.at(-1)?.milestone.occurred_at ?? '';
   const moved = subjects.map(({ progress: { points } }) =>
-    chooseLatestTime(points.moved, findNextTime(chooseLatestTime(points.unavailable, points.returning))),
+    chooseLatestTime(points.moved, getNextMillisecond(chooseLatestTime(points.unavailable, points.returning))),
   );
   const since = chooseLatestTime(departed, ...moved);
   return resolveByStatusMilestones('arrived', since === '' ? null : since, analysis.route);

@@ -1,6 +1,6 @@
-import { type Mode, type Timestamp, findMilestoneCode } from '@tracking/contracts';
+import { type Mode, type Timestamp, parseMilestoneCode } from '@tracking/contracts';
 import { type ModelMemory, type ModelMilestone, isByRoad, findDestination, findOrigin } from './memory.ts';
-import { findCountedStatus, isArrival, isDeparted, isOnTheWay, isVesselSailingOnInModel } from './status.ts';
+import { computeCountedStatus, isArrival, isDeparted, isOnTheWay, isVesselSailingOnInModel } from './status.ts';
 import { listGoodsMilestones, isArrivalCode, hasKnownLocation, listLaneMilestones } from './trips.ts';
 
 /** Returns true if the code is a departure: 55, 60, 66 and 73; by road and courier also 30. */
@@ -120,10 +120,12 @@ export function hasNoPlace(milestone: ModelMilestone, memory: ModelMemory): bool
  * Returns the times of a container. Each time is that of the earliest milestone of its kind that counts.
  * `discharged_at` is the discharge from the last vessel, even if the container continues by land.
  */
-export function findContainerTimes(container: string, memory: ModelMemory) {
+export function computeContainerTimes(container: string, memory: ModelMemory) {
   const lane = listLaneMilestones(container, memory);
   const earliestOf = (code: string) => findEarliestTime(lane.filter((milestone) => milestone.code === code));
-  const available = lane.filter((milestone) => findCountedStatus(milestone, lane, memory) === 'available_for_pickup');
+  const available = lane.filter(
+    (milestone) => computeCountedStatus(milestone, lane, memory) === 'available_for_pickup',
+  );
   const railed = lane.findLast(({ code }) => code === 'rail_departed')?.occurred_at ?? '';
   const out = lane.filter(({ code, occurred_at }) => code === 'gated_out' && occurred_at >= railed);
   const landings = lane.filter((milestone) => isFinalDischarge(milestone, lane, memory));
@@ -163,7 +165,7 @@ export function findLastMilestone(milestones: readonly ModelMilestone[]) {
   const last = milestones.at(-1);
   if (last === undefined) return null;
   const { id, code, occurred_at, location } = last;
-  return { id, code, label: findMilestoneCode(code)?.label, occurred_at, location };
+  return { id, code, label: parseMilestoneCode(code)?.label, occurred_at, location };
 }
 
 function findEarliestTime(milestones: readonly ModelMilestone[]): Timestamp | null {

@@ -1,5 +1,5 @@
 import type { Container, ShipmentRecord } from '@tracking/contracts';
-import { type Changes, type ShipmentEvent, type ShipmentState, findAnnouncement } from '../../src/index.ts';
+import { type Changes, type ShipmentEvent, type ShipmentState, findPublicEventOfStoredEvent } from '../../src/index.ts';
 
 /** Client-visible fields that `changes` omits. */
 const UNANNOUNCED_FIELDS = ['version', 'updated_at', 'last_milestone', 'open_exceptions_count', 'documents_count'];
@@ -13,7 +13,9 @@ interface DecidedCommand {
 
 /** Checks the announcements of a command. */
 export function checkAnnouncedChanges({ before, after, events }: DecidedCommand): void {
-  const announced = events.map((event) => findAnnouncement(event)?.type).filter((type) => type !== undefined);
+  const announced = events
+    .map((event) => findPublicEventOfStoredEvent(event)?.type)
+    .filter((type) => type !== undefined);
   const ofShipment = announced.filter((type) => type === 'shipment.created' || type === 'shipment.updated');
   expect(ofShipment.length).toBeLessThanOrEqual(1);
   if (before === undefined) {

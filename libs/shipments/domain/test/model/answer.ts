@@ -1,15 +1,15 @@
 import type { Leg, LegFields } from '@tracking/contracts';
 import { hasValidCheckDigit } from '../../src/references.ts';
-import { findContainerTimes, findLastMilestone } from './actual-times.ts';
+import { computeContainerTimes, findLastMilestone } from './actual-times.ts';
 import { convertToUtcAtPlace, getPrecisionOfSentTime } from './days.ts';
 import { isEstimateSuperseded } from './estimates.ts';
 import { type ModelMemory, EMPTY_CONTAINER_FIELDS, findDestination, compareInListOrder, findOrigin } from './memory.ts';
-import { findStatusOfLane, findShipmentStatus } from './status.ts';
+import { computeStatusOfLane, computeShipmentStatus } from './status.ts';
 import { listGoodsMilestones, isReplacedByLaterReport, listLaneMilestones } from './trips.ts';
 
 /** Returns the expected shipment after the last command. */
 export function createExpectedShipment(memory: ModelMemory) {
-  const { status, by } = findShipmentStatus(memory);
+  const { status, by } = computeShipmentStatus(memory);
   return {
     fields: readClientFields(memory),
     status,
@@ -71,14 +71,14 @@ function readLegs(memory: ModelMemory): readonly Leg[] {
 
 function readContainer(number: string, memory: ModelMemory) {
   const lane = listLaneMilestones(number, memory);
-  const { status, by } = findStatusOfLane(lane, memory);
+  const { status, by } = computeStatusOfLane(lane, memory);
   return {
     number,
     valid_check_digit: hasValidCheckDigit(number),
     status,
     status_milestone_id: by?.id ?? null,
     last_milestone: findLastMilestone(lane),
-    ...findContainerTimes(number, memory),
+    ...computeContainerTimes(number, memory),
     ...(memory.containers.get(number) ?? EMPTY_CONTAINER_FIELDS),
   };
 }

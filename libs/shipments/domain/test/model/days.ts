@@ -10,15 +10,15 @@ export function isDateText(time: string): boolean {
 }
 
 /** Returns the time zone of a place; UTC−12 if it is not known. */
-function findZoneOfPlace(place: string | null): string {
+function getTimeZoneOfPlace(place: string | null): string {
   return (place === null ? null : scenarioPlaces.find(place)?.timezone) ?? 'Etc/GMT+12';
 }
 
 const calendarsByZone = new Map<string, Intl.DateTimeFormat>();
 
 /** Returns the date that calendars at the place show. */
-export function findDateAtPlace(time: Timestamp, place: string | null): string {
-  const zone = findZoneOfPlace(place);
+export function toDateAtPlace(time: Timestamp, place: string | null): string {
+  const zone = getTimeZoneOfPlace(place);
   const calendar = calendarsByZone.get(zone) ?? new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short' });
   calendarsByZone.set(zone, calendar);
   return calendar.format(new Date(time));
@@ -29,11 +29,11 @@ const endsOfDaysByZone = new Map<string, Timestamp>();
 /** Returns the time in UTC: of a date, the last millisecond in which calendars at the place show it. */
 export function convertToUtcAtPlace(time: TimeOrDay, place: string | null): Timestamp {
   if (!isDateText(time)) return time;
-  const key = `${time} ${findZoneOfPlace(place)}`;
+  const key = `${time} ${getTimeZoneOfPlace(place)}`;
   let end = endsOfDaysByZone.get(key);
   if (end === undefined) {
     let next = Date.parse(time);
-    while (findDateAtPlace(new Date(next).toISOString(), place) <= time) next += HALF_HOUR_MS;
+    while (toDateAtPlace(new Date(next).toISOString(), place) <= time) next += HALF_HOUR_MS;
     end = new Date(next - 1).toISOString();
     endsOfDaysByZone.set(key, end);
   }
@@ -41,7 +41,7 @@ export function convertToUtcAtPlace(time: TimeOrDay, place: string | null): Time
 }
 
 /** Returns the first millisecond of a date at the place, or the time itself. All tested days have 24 hours. */
-export function findStartAtPlace(time: TimeOrDay, place: string | null): Timestamp {
+export function computeStartAtPlace(time: TimeOrDay, place: string | null): Timestamp {
   return isDateText(time)
     ? new Date(Date.parse(convertToUtcAtPlace(time, place)) + 1 - 24 * 3_600_000).toISOString()
     : time;
@@ -65,5 +65,5 @@ export function getTimeAsSent({
   occurred_at_precision,
   location,
 }: Pick<MilestoneInput, 'occurred_at' | 'occurred_at_precision' | 'location'>): TimeOrDay {
-  return occurred_at_precision === 'day' ? findDateAtPlace(occurred_at, location) : occurred_at;
+  return occurred_at_precision === 'day' ? toDateAtPlace(occurred_at, location) : occurred_at;
 }

@@ -137,7 +137,7 @@ function findLatestEstimateAfter(
  * Returns the ETA that was reported last, by the client or an estimate before the arrival. If the shipment has no ETA of
  * its own, it has the ETA of its last leg.
  */
-function findShipmentEta(memory: ModelMemory): TimeOrDay | null {
+function computeShipmentEta(memory: ModelMemory): TimeOrDay | null {
   const ata = findActualArrivalOfShipment(memory);
   const arrivals = listArrivalsOfShipment(ata, memory);
   if (ata !== null) {
@@ -146,21 +146,21 @@ function findShipmentEta(memory: ModelMemory): TimeOrDay | null {
   }
   const { value, said } = memory.eta;
   const last = memory.legs.value.length - 1;
-  if (value === null && memory.legs.value[last]?.eta != null) return findEtaOfLeg(last, memory);
+  if (value === null && memory.legs.value[last]?.eta != null) return computeEtaOfLeg(last, memory);
   return findLatestEstimateAfter(said, arrivals, memory) ?? value;
 }
 
 /** Returns the ETD that was reported last, by the client or an estimate before the departure. */
-function findShipmentEtd(memory: ModelMemory): TimeOrDay | null {
+function computeShipmentEtd(memory: ModelMemory): TimeOrDay | null {
   const { value, said } = memory.etd;
-  if (value === null && memory.legs.value[0]?.etd != null) return findEtdOfLeg(0, memory);
+  if (value === null && memory.legs.value[0]?.etd != null) return computeEtdOfLeg(0, memory);
   return (
     findLatestEstimateAfter(said, listDeparturesOfShipment(findActualDepartureOfShipment(memory), memory), memory) ??
     value
   );
 }
 
-function findEtaOfLeg(index: number, memory: ModelMemory): TimeOrDay | null {
+function computeEtaOfLeg(index: number, memory: ModelMemory): TimeOrDay | null {
   const { value: legs } = memory.legs;
   const said = memory.legs.said[index]?.eta ?? 0;
   const leg = legs[index];
@@ -181,7 +181,7 @@ function findEtaOfLeg(index: number, memory: ModelMemory): TimeOrDay | null {
   return findLatestEstimateAfter(said, speaking, memory) ?? leg.eta;
 }
 
-function findEtdOfLeg(index: number, memory: ModelMemory): TimeOrDay | null {
+function computeEtdOfLeg(index: number, memory: ModelMemory): TimeOrDay | null {
   const { value: legs } = memory.legs;
   const said = memory.legs.said[index]?.etd ?? 0;
   const leg = legs[index];
@@ -195,7 +195,7 @@ function findEtdOfLeg(index: number, memory: ModelMemory): TimeOrDay | null {
 }
 
 /** Returns the ETA that was reported first, by the client or an estimate before the arrival, unless a patch set it. */
-function findOriginalEta(memory: ModelMemory): TimeOrDay | null {
+function computeOriginalEta(memory: ModelMemory): TimeOrDay | null {
   const { value, since } = memory.originalEta;
   if (value !== null) return value;
   const ata = findActualArrivalOfShipment(memory) ?? '~';
@@ -224,17 +224,17 @@ function findOriginalEta(memory: ModelMemory): TimeOrDay | null {
 }
 
 /** Returns the expected times after a command. */
-export function findExpectedTimes(memory: ModelMemory): ModelMemory['answered'] {
+export function computeExpectedTimes(memory: ModelMemory): ModelMemory['answered'] {
   return {
-    etd: findShipmentEtd(memory),
-    eta: findShipmentEta(memory),
-    original_eta: findOriginalEta(memory),
+    etd: computeShipmentEtd(memory),
+    eta: computeShipmentEta(memory),
+    original_eta: computeOriginalEta(memory),
     atd: findActualDepartureOfShipment(memory),
     ata: findActualArrivalOfShipment(memory),
     legs: memory.legs.value.map((leg, index) => ({
       ...leg,
-      etd: findEtdOfLeg(index, memory),
-      eta: findEtaOfLeg(index, memory),
+      etd: computeEtdOfLeg(index, memory),
+      eta: computeEtaOfLeg(index, memory),
       atd: findActualDepartureOfLeg(index, memory),
       ata: findActualArrivalOfLeg(index, memory),
     })),

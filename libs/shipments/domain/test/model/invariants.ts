@@ -114,7 +114,7 @@ export function checkExplanation(explanation: ShipmentExplanation, state: Shipme
   checkTimes(explanation, state);
   for (const container of record.containers) {
     if (container.status === 'cancelled') continue;
-    const reached = milestones.map((each) => findStatusRank(container.number, each));
+    const reached = milestones.map((each) => computeStatusRank(container.number, each));
     expect([container.number, container.status]).toEqual([
       container.number,
       SHIPMENT_STATUSES[Math.max(0, ...reached)],
@@ -123,7 +123,7 @@ export function checkExplanation(explanation: ShipmentExplanation, state: Shipme
 }
 
 /** Returns the rank that a milestone gives to a container; 0 if it gives none. */
-function findStatusRank(number: string, { container_number, containers, counts_as }: ExplainedMilestone): number {
+function computeStatusRank(number: string, { container_number, containers, counts_as }: ExplainedMilestone): number {
   if (container_number !== null && container_number !== number) return 0;
   const own = containers.find((each) => each.container_number === number);
   const status: ShipmentStatus | null = own === undefined ? counts_as : own.counts_as;

@@ -1,4 +1,4 @@
-import { type Timestamp, findMilestoneCode } from '@tracking/contracts';
+import { type Timestamp, parseMilestoneCode } from '@tracking/contracts';
 import type { MilestoneInput } from '../../src/index.ts';
 import { convertDayToUtcAtPlace, getTimeAsSent } from './days.ts';
 import { isEstimateSuperseded } from './estimates.ts';
@@ -19,11 +19,13 @@ interface Repetition {
   readonly isOutdated?: boolean;
 }
 
-export function findExpectedOutcome(input: MilestoneInput, memory: ModelMemory): Expected {
+export function computeExpectedOutcome(input: MilestoneInput, memory: ModelMemory): Expected {
   // Returns true if the shipment does not have the container, so that the milestone is refused with 400.
   if (isUnknownContainer(input.container_number, memory) || isActualWithDayPrecision(input))
     return { outcome: 'refused' };
-  const resent = listIds(memory.milestones.filter((milestone) => repeatsMilestoneAsLastSent(milestone, input)));
+  const resent = listMilestoneIds(
+    memory.milestones.filter((milestone) => repeatsMilestoneAsLastSent(milestone, input)),
+  );
   const isResent = { outcome: 'existing', by: 'last_sent', ids: resent, overridden: resent } as const;
   // Finds the milestone with the same `external_id`. It is corrected if any field differs, otherwise unchanged.
   const named = findMilestoneByExternalId(input, memory);
@@ -39,7 +41,11 @@ export function findExpectedOutcome(input: MilestoneInput, memory: ModelMemory):
   }
   const known = memory.milestones.filter((milestone) => isRepeatedMilestone(milestone, input));
   const current = known.filter((milestone) => !isEstimateSuperseded(milestone, memory));
-  const found = { by: 'content', ids: listIds(current.length > 0 ? current : known), overridden: resent } as const;
+  const found = {
+    by: 'content',
+    ids: listMilestoneIds(current.length > 0 ? current : known),
+    overridden: resent,
+  } as const;
   const [repeated] = current.length > 0 ? current : known;
   if (repeated !== undefined && isReportOlderThanMilestone(input, repeated))
     return { ...found, outcome: 'existing', overridden: [], isOutdated: true };
@@ -50,7 +56,7 @@ export function findExpectedOutcome(input: MilestoneInput, memory: ModelMemory):
   return { outcome: 'recorded' };
 }
 
-const listIds = (milestones: readonly ModelMilestone[]): readonly string[] => milestones.map(({ id }) => id);
+const listMilestoneIds = (milestones: readonly ModelMilestone[]): readonly string[] => milestones.map(({ id }) => id);
 
 export function isUnknownContainer(number: string | null | undefined, { fields }: ModelMemory): boolean {
   return number != null && !fields.container_numbers.includes(number);
@@ -161,7 +167,7 @@ function mergeRepeatedContent(input: MilestoneInput, milestone: ModelMilestone):
 }
 
 export function recordMilestone(input: MilestoneInput, id: string, at: Timestamp, memory: ModelMemory): void {
-  const sequence = findMilestoneCode(input.code)?.sequence ?? 0;
+  const sequence = parseMilestoneCode(input.code)?.sequence ?? 0;
   const { now } = memory;
   const reported = input.reported_at ?? at;
   const sent = isFeedSource(input) ? { ...input, reported } : null;
@@ -232,7 +238,7 @@ function correctMilestone(old: ModelMilestone, content: Content, { now }: ModelM
   return {
     ...old,
     ...content,
-    sequence: findMilestoneCode(content.code)?.sequence ?? 0,
+    sequence: parseMilestoneCode(content.code)?.sequence ?? 0,
     revision: old.revision + 1,
     recorded: content.classifier === 'actual' && old.classifier !== 'actual' ? now : old.recorded,
     // A correction of only the note is not a new statement.

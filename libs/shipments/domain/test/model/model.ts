@@ -1,13 +1,13 @@
 import type { LegFields, ShipmentFields, Timestamp } from '@tracking/contracts';
 import type { ClientContainerFields, MilestoneInput, MilestonePatch, ShipmentPatch } from '../../src/index.ts';
 import { convertDayToUtcAtPlace, getTimeAsSent } from './days.ts';
-import { findExpectedTimes } from './estimates.ts';
+import { computeExpectedTimes } from './estimates.ts';
 import { type ModelMemory, EMPTY_CONTAINER_FIELDS, type ModelMilestone, createEmptyModelMemory } from './memory.ts';
 import {
   type Expected,
   changeMilestone,
   correctMilestoneByHand,
-  findExpectedOutcome,
+  computeExpectedOutcome,
   isActualWithDayPrecision,
   isUnknownContainer,
   recordMilestone,
@@ -17,7 +17,7 @@ import {
   storeFormerReport,
   addExternalIdIfMissing,
 } from './milestones.ts';
-import { listEffectiveCancellations, getStatusRank, findShipmentStatus } from './status.ts';
+import { listEffectiveCancellations, getStatusRank, computeShipmentStatus } from './status.ts';
 
 /** A simple model of a shipment, with which tests compare the real one. It stores all inputs, and computes everything from scratch after each command. */
 export class ReferenceShipmentModel {
@@ -127,7 +127,7 @@ export class ReferenceShipmentModel {
   postMilestone(sent: MilestoneInput, at: Timestamp, take: (expected: Expected) => string): void {
     const { memory } = this;
     const input = convertDayToUtcAtPlace(sent);
-    const expected = findExpectedOutcome(input, memory);
+    const expected = computeExpectedOutcome(input, memory);
     const id = take(expected);
     if (expected.outcome === 'refused') return;
     this.startCommand();
@@ -187,7 +187,7 @@ export class ReferenceShipmentModel {
   /** Cancels the shipment, unless it is delivered. Returns the error code if the command is refused. */
   cancelShipment(): string | undefined {
     const { memory } = this;
-    const { status } = findShipmentStatus(memory);
+    const { status } = computeShipmentStatus(memory);
     if (status !== 'cancelled' && getStatusRank(status) >= getStatusRank('delivered')) return 'already_delivered';
     this.startCommand();
     memory.cancelled ??= memory.now;
@@ -206,7 +206,7 @@ export class ReferenceShipmentModel {
   }
 
   private deriveFields(): void {
-    this.memory.answered = findExpectedTimes(this.memory);
+    this.memory.answered = computeExpectedTimes(this.memory);
   }
 }
 
@@ -214,7 +214,7 @@ export class ReferenceShipmentModel {
 function setLegsInModel(legs: readonly LegFields[], memory: ModelMemory): void {
   const { now, sent } = memory;
   const old = memory.legs;
-  const [oldOf, sentOf] = [matchLegsByPorts(legs, old.value), matchLegsByPorts(legs, sent.legs)];
+  const [oldOf, sentOf] = [findSameLegs(legs, old.value), findSameLegs(legs, sent.legs)];
   const isUnchanged = (index: number, time: 'etd' | 'eta') => {
     const [place, last] = [oldOf[index], sentOf[index]];
     return place !== undefined && last !== undefined && sent.legs[last]?.[time] === legs[index]?.[time];
@@ -238,7 +238,7 @@ function setLegsInModel(legs: readonly LegFields[], memory: ModelMemory): void {
  * Returns for each leg the index of the same leg among the other legs: the first leg with the same ports, otherwise the
  * leg at the same index.
  */
-function matchLegsByPorts(legs: readonly LegFields[], others: readonly LegFields[]): readonly (number | undefined)[] {
+function findSameLegs(legs: readonly LegFields[], others: readonly LegFields[]): readonly (number | undefined)[] {
   const taken: number[] = [];
   const take = (isIt: (other: LegFields, place: number) => boolean): number | undefined => {
     const place = others.findIndex((other, at) => !taken.includes(at) && isIt(other, at));

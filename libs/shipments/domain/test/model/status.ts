@@ -1,4 +1,4 @@
-import { SHIPMENT_STATUSES, type ShipmentStatus, type Timestamp, findMilestoneCode } from '@tracking/contracts';
+import { SHIPMENT_STATUSES, type ShipmentStatus, type Timestamp, parseMilestoneCode } from '@tracking/contracts';
 import { scenarioPlaces } from '../scenario.ts';
 import {
   type ModelMemory,
@@ -61,7 +61,7 @@ function getStatusOfCode(
     if (code === 'cargo_stripped') return 'arrived';
     if (code === 'empty_returned') return null;
   }
-  return findMilestoneCode(code)?.status ?? null;
+  return parseMilestoneCode(code)?.status ?? null;
 }
 
 /** Returns true if the arrival is at the destination, for each container that it concerns. */
@@ -209,7 +209,7 @@ function isAvailableAtDestination(
 }
 
 /** Returns the status that the milestone gives, by its place and the other milestones of the container. */
-export function findCountedStatus(
+export function computeCountedStatus(
   milestone: ModelMilestone,
   lane: readonly ModelMilestone[],
   memory: ModelMemory,
@@ -239,10 +239,10 @@ export function findCountedStatus(
 }
 
 /** Returns the highest rank among the milestones, and the first milestone with that rank. */
-export function findStatusOfLane(lane: readonly ModelMilestone[], memory: ModelMemory): ModelStatus {
+export function computeStatusOfLane(lane: readonly ModelMilestone[], memory: ModelMemory): ModelStatus {
   let highest: ModelStatus = { status: 'pending', by: null };
   for (const milestone of lane) {
-    const status = findCountedStatus(milestone, lane, memory);
+    const status = computeCountedStatus(milestone, lane, memory);
     if (status !== null && getStatusRank(status) > getStatusRank(highest.status)) highest = { status, by: milestone };
   }
   return highest;
@@ -252,9 +252,9 @@ export function findStatusOfLane(lane: readonly ModelMilestone[], memory: ModelM
  * Returns the status of the shipment. If all containers are delivered or beyond, it is their lowest status; otherwise
  * it is their highest, but at most `out_for_delivery`.
  */
-function findJourneyStatus(memory: ModelMemory): ModelStatus {
+function computeShipmentJourneyStatus(memory: ModelMemory): ModelStatus {
   const lanes = listContainersOfShipment(memory).map((number) => listLaneMilestones(number, memory));
-  const reached = lanes.map((lane) => findStatusOfLane(lane, memory));
+  const reached = lanes.map((lane) => computeStatusOfLane(lane, memory));
   const ranks = reached.map(({ status }) => getStatusRank(status));
   if (reached.every(isDelivered)) {
     const lowest = getStatus(Math.min(...ranks));
@@ -274,7 +274,7 @@ function findFirstToReach(
 ): ModelMilestone | null {
   if (rank === 0) return null;
   const reaching = lanes.flatMap((lane) =>
-    lane.filter((milestone) => getStatusRank(findCountedStatus(milestone, lane, memory) ?? 'pending') >= rank),
+    lane.filter((milestone) => getStatusRank(computeCountedStatus(milestone, lane, memory) ?? 'pending') >= rank),
   );
   return reaching.toSorted(compareInListOrder)[0] ?? null;
 }
@@ -298,14 +298,14 @@ function listUnrevokedCancellations(memory: ModelMemory): readonly ModelMileston
  * cancellation do not affect the status.
  */
 export function listEffectiveCancellations(memory: ModelMemory): readonly ModelMilestone[] {
-  const isPossible = memory.answered.cancelledByMilestone || !isDelivered(findJourneyStatus(memory));
+  const isPossible = memory.answered.cancelledByMilestone || !isDelivered(computeShipmentJourneyStatus(memory));
   return isPossible ? listUnrevokedCancellations(memory) : [];
 }
 
 /** Returns the status of the shipment and the milestone that set it; null if pending or cancelled by the client. */
-export function findShipmentStatus(memory: ModelMemory): ModelStatus {
+export function computeShipmentStatus(memory: ModelMemory): ModelStatus {
   const [cancelling] = listEffectiveCancellations(memory);
   if (cancelling !== undefined) return { status: 'cancelled', by: cancelling };
   if (memory.cancelled !== null) return { status: 'cancelled', by: null };
-  return findJourneyStatus(memory);
+  return computeShipmentJourneyStatus(memory);
 }

@@ -1,4 +1,4 @@
-import { findMilestoneCode, type Timestamp } from '@tracking/contracts';
+import { parseMilestoneCode, type Timestamp } from '@tracking/contracts';
 import {
   type ModelMemory,
   type ModelMilestone,
@@ -10,7 +10,7 @@ import {
   listMilestonesOfContainer,
 } from './memory.ts';
 import { scenarioPlaces } from '../scenario.ts';
-import { convertToUtcAtPlace, findStartAtPlace } from './days.ts';
+import { convertToUtcAtPlace, computeStartAtPlace } from './days.ts';
 import { isLaterReport } from './reports.ts';
 
 /** Random shipments are created after all dates of their milestones. */
@@ -62,7 +62,7 @@ const ARRIVAL_OF_VISIT_CODES = [
  */
 export function isReplacedByLaterReport(milestone: ModelMilestone, memory: ModelMemory): boolean {
   const canRepeat = ({ external_id, source, code }: ModelMilestone) =>
-    external_id === null && source !== 'manual' && findMilestoneCode(code)?.once_per_visit === true;
+    external_id === null && source !== 'manual' && parseMilestoneCode(code)?.once_per_visit === true;
   if (milestone.classifier !== 'actual' || milestone.retracted || !canRepeat(milestone)) return false;
   const { code, container_number, location, source } = milestone;
   const counting = [
@@ -106,7 +106,7 @@ export function isDepartureCode(code: string, memory: ModelMemory): boolean {
 /** Returns true if the code gives the status `arrived`, and is not `unavailable_for_pickup`. */
 export function isArrivalCode(code: string, { fields: { load_type } }: ModelMemory): boolean {
   if (code === 'cargo_stripped') return load_type === 'lcl';
-  return findMilestoneCode(code)?.status === 'arrived' && code !== 'unavailable_for_pickup';
+  return parseMilestoneCode(code)?.status === 'arrived' && code !== 'unavailable_for_pickup';
 }
 
 export function isMovementCode(code: string, memory: ModelMemory): boolean {
@@ -183,7 +183,7 @@ function listMilestonesOfOtherTrips(
   const etd = memory.etd.value ?? memory.legs.value[0]?.etd ?? null;
   const port = memory.etd.value === null ? (memory.legs.value[0]?.origin_port ?? null) : findOrigin(memory);
   const [time, timeEnd] =
-    etd === null ? [CREATED_AT, CREATED_AT] : [findStartAtPlace(etd, port), convertToUtcAtPlace(etd, port)];
+    etd === null ? [CREATED_AT, CREATED_AT] : [computeStartAtPlace(etd, port), convertToUtcAtPlace(etd, port)];
   const candidates = trips.filter(({ ended, loaded, milestones }) => {
     const isOver = ended !== null && ended < time;
     return loaded && (!isOver || (etd === null && belongsToRoute([...milestones, ...unnamedBetween('', '~')], memory)));

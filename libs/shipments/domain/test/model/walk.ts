@@ -86,12 +86,12 @@ function postMilestone(input: MilestoneInput, scenario: Scenario, model: Referen
     const overridden = answer?.warnings.some((warning) => warning.code === 'overridden_by_user') ?? false;
     const id = answer?.milestone.id ?? code ?? '';
     expect(overridden).toBe('overridden' in expected && expected.overridden.includes(id));
-    return matchMilestone(expected, id, known);
+    return describeMilestoneMatch(expected, id, known);
   });
 }
 
 /** Several milestones can match; this names the one that did. */
-function matchMilestone(expected: Expected, id: string, known: ReadonlySet<string>): string {
+function describeMilestoneMatch(expected: Expected, id: string, known: ReadonlySet<string>): string {
   if (expected.outcome === 'refused') expect(id).toBe('validation_failed');
   else if (expected.outcome === 'recorded') expect(known).not.toContain(id);
   else expect(expected.ids).toContain(id);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainError, findMilestoneCode } from '@tracking/contracts';
-import type { FieldError, Places, Scope, Timestamp, Warning } from '@tracking/contracts';
+import { DomainError, parseMilestoneCode } from '@tracking/contracts';
+import type { FieldError, Places, WorkspaceScope, Timestamp, Warning } from '@tracking/contracts';
 import {
   createFieldError,
   createInvalidRequestError,
@@ -176,14 +176,14 @@ export class ShipmentFinder {
         const candidates = candidatesOf(item);
         const [only] = candidates;
         const isClear = candidates.length === 1 && !mayFinish && only !== undefined && isOpenShipment(only);
-        return isClear ? only.id : this.matchContainer(scope, item, candidates);
+        return isClear ? only.id : this.findShipmentOfContainer(scope, item, candidates);
       },
     };
   }
 
   /** @throws DomainError `ambiguous_shipment`, `no_open_shipment` */
-  private async matchContainer(
-    scope: Scope,
+  private async findShipmentOfContainer(
+    scope: WorkspaceScope,
     item: ParsedBulkMilestone,
     candidates: readonly ShipmentOfContainer[],
   ): Promise<string> {
@@ -218,7 +218,7 @@ function createKeysOfCandidateShipments(all: Iterable<readonly ShipmentOfContain
 
 /** Returns true if the milestone can finish its shipment, so that later milestones belong to another one. */
 function canFinishShipment({ code }: MilestoneInput): boolean {
-  const status = findMilestoneCode(code)?.status ?? null;
+  const status = parseMilestoneCode(code)?.status ?? null;
   return status !== null && INACTIVE_STATUSES.includes(status);
 }
 

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Query, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { SHIPMENT_EVENT_TYPES } from '@tracking/contracts';
-import type { Scope } from '@tracking/contracts';
+import type { WorkspaceScope } from '@tracking/contracts';
 import {
   Admission,
   ScopeOfRequest,
@@ -59,7 +59,11 @@ export class EventFollower {
   ) {}
 
   /** @throws RequestError if the scope does not have the event */
-  async startFollowing(scope: Scope, filter: FollowFilter, after: ResumePosition | undefined): Promise<FollowedEvents> {
+  async startFollowing(
+    scope: WorkspaceScope,
+    filter: FollowFilter,
+    after: ResumePosition | undefined,
+  ): Promise<FollowedEvents> {
     if (after === undefined || after.id === LOG_BEGINNING) {
       return requireFollowedEvents(await this.feed.followEvents(scope, filter, after && LOG_BEGINNING), after);
     }
@@ -118,7 +122,7 @@ export class EventStreamController {
   @ErrorResponse(429, 'The rate limit is exceeded, or the key, its owner or the workspace has too many open streams.')
   async streamEvents(
     @Query() query: StreamEventsDto,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

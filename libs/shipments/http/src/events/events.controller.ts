@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { EventEnvelope, Page, Scope } from '@tracking/contracts';
+import type { EventEnvelope, Page, WorkspaceScope } from '@tracking/contracts';
 import {
   ScopeOfRequest,
   Cursors,
@@ -39,7 +39,7 @@ export class EventsController {
   @ApiResponse({ status: 200, description: 'A page of events.', type: EventPageResource })
   async listEvents(
     @Query() query: ListEventsDto,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<EventEnvelope>> {
     const filter = toEventFilter(query);
@@ -63,7 +63,7 @@ export class EventsController {
   @ErrorResponse(404, 'The event does not exist in this workspace and environment, or is no longer stored.')
   async getEvent(
     @Param('id') id: string,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<EventEnvelope> {

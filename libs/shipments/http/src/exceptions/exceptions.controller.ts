@@ -1,7 +1,7 @@
 import { applyDecorators, Controller, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { PipeTransform } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { Page, Scope, ShipmentException, Warning } from '@tracking/contracts';
+import type { Page, WorkspaceScope, ShipmentException, Warning } from '@tracking/contracts';
 import {
   BodyPipe,
   CurrentCommand,
@@ -82,7 +82,7 @@ export class ExceptionsController {
   @ApiResponse({ status: 200, description: 'A page of exceptions.', type: ExceptionPageResource })
   async listExceptions(
     @Query() query: ListExceptionsDto,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentException>> {
     const { filter, sort } = toExceptionListing(query);
@@ -105,7 +105,7 @@ export class ExceptionsController {
   async listOfShipment(
     @Param('id') id: string,
     @Query() query: PageDto,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<ShipmentException>> {
     const listing = { list: `exceptions of ${id}`, scope, filter: {}, sort: '-opened_at' };
@@ -162,11 +162,11 @@ export class ExceptionsController {
   @ApiResponse({ status: 200, description: 'The exception.', type: ExceptionResource })
   async getException(
     @Param('id', EXCEPTION_IDS_PIPE) { exception_id }: ExceptionIds,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShipmentException> {
-    this.readYourWrites.checkToken(request);
+    this.readYourWrites.checkConsistencyToken(request);
     const found = await this.shipments.getException({ ...scope, exception_id });
     if (found === undefined) throw createNotFoundError('exception');
     reply.header('ETag', formatEtag(found.shipment_version));
@@ -227,7 +227,7 @@ export class ExceptionsController {
   /** @throws RequestError `read_model_behind` */
   private async findException(
     request: FastifyRequest,
-    scope: Scope,
+    scope: WorkspaceScope,
     query: ExceptionListQuery,
   ): Promise<QueryPage<ShipmentException>> {
     await this.readYourWrites.waitForList('exceptions', request);

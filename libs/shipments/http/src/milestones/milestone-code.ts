@@ -1,4 +1,4 @@
-import { MILESTONE_CODES, convertMilestoneCode, findMilestoneCode } from '@tracking/contracts';
+import { MILESTONE_CODES, convertMilestoneCode, parseMilestoneCode } from '@tracking/contracts';
 import { CheckedField, createFieldError, checkText } from '@tracking/http';
 import type { FieldCheck, FieldOptions } from '@tracking/http';
 
@@ -9,14 +9,14 @@ export const MilestoneCode = (options: FieldOptions): PropertyDecorator =>
   CheckedField(checkMilestoneCode, options, { type: String, enum: [...MILESTONE_CODES] }, { normalise: toCatalogForm });
 
 function toCatalogForm(value: unknown): unknown {
-  return typeof value === 'string' ? (findMilestoneCode(value.trim().toLowerCase())?.code ?? value) : value;
+  return typeof value === 'string' ? (parseMilestoneCode(value.trim().toLowerCase())?.code ?? value) : value;
 }
 
 const checkMilestoneCode: FieldCheck = (value, param) => {
   const faults = checkText(value, param);
   if (faults.length > 0) return faults;
   const code = String(value);
-  if (findMilestoneCode(code)) return [];
+  if (parseMilestoneCode(code)) return [];
   const foreign = convertMilestoneCode(code).map(
     ({ standard, codes, classifier }) =>
       `${joinWithOr(codes)}${classifier === null ? '' : ` with the classifier ${classifier}`} (${standard})`,

@@ -1,7 +1,7 @@
 import { applyDecorators, Controller, Delete, Get, Inject, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { MAX_PAGE_SIZE, MILESTONE_CATALOG } from '@tracking/contracts';
-import type { Milestone, MilestoneCode, Page, Scope, Warning } from '@tracking/contracts';
+import type { Milestone, MilestoneCode, Page, WorkspaceScope, Warning } from '@tracking/contracts';
 import {
   CurrentCommand,
   ScopeOfRequest,
@@ -180,7 +180,10 @@ export class MilestonesController {
   @Get('milestone_codes')
   @PublicRoute('listMilestoneCodes', { summary: 'List the milestone catalog', query: ListMilestoneCodesDto })
   @ApiResponse({ status: 200, description: 'A page of the catalog, in order.', type: MilestoneCodeListResource })
-  listCodes(@Query() query: ListMilestoneCodesDto, @ScopeOfRequest() scope: Scope): Promise<Page<MilestoneCode>> {
+  listCodes(
+    @Query() query: ListMilestoneCodesDto,
+    @ScopeOfRequest() scope: WorkspaceScope,
+  ): Promise<Page<MilestoneCode>> {
     const listing = { list: 'milestone codes', scope, filter: {}, sort: 'sequence' };
     return readListPage(
       { ...query, limit: query.limit ?? String(MAX_PAGE_SIZE) },

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Milestone, Scope, Shipment, ShipmentRecord, Timestamp } from '@tracking/contracts';
+import type { Milestone, WorkspaceScope, Shipment, ShipmentRecord, Timestamp } from '@tracking/contracts';
 import {
   createNotFoundError,
   ReadYourWrites,
@@ -49,7 +49,7 @@ export class ShipmentReader {
    * @throws RequestError `not_found`, also if the shipment was created after that time
    */
   async getShipmentAt(request: FastifyRequest, shipmentId: string, as_of: Timestamp): Promise<ShipmentRecord> {
-    this.readYourWrites.checkToken(request);
+    this.readYourWrites.checkConsistencyToken(request);
     const shipment_id = readShipmentId(shipmentId);
     return requireShipment(await this.shipments.getShipmentAt({ ...getRequestScope(request), shipment_id, as_of }));
   }
@@ -76,8 +76,8 @@ export class ShipmentReader {
   }
 
   /** Reads the milestones from the stream, which includes all writes. @throws RequestError `not_found` */
-  async getMilestone(request: FastifyRequest, ids: Omit<GetMilestone, keyof Scope>): Promise<FoundMilestone> {
-    this.readYourWrites.checkToken(request);
+  async getMilestone(request: FastifyRequest, ids: Omit<GetMilestone, keyof WorkspaceScope>): Promise<FoundMilestone> {
+    this.readYourWrites.checkConsistencyToken(request);
     const found = await this.shipments.getMilestone({ ...getRequestScope(request), ...ids });
     if (found === undefined) throw createNotFoundError('milestone');
     return found;
@@ -88,7 +88,7 @@ export class ShipmentReader {
     shipmentId: string,
     query: MilestoneListQuery & { readonly as_of: Timestamp },
   ): Promise<PageContent<Milestone>> {
-    this.readYourWrites.checkToken(request);
+    this.readYourWrites.checkConsistencyToken(request);
     const shipment_id = readShipmentId(shipmentId);
     const after = query.after?.map((value) => (typeof value === 'number' ? value : String(value)));
     return requireShipment(

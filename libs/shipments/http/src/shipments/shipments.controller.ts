@@ -5,7 +5,7 @@ import type {
   EtaChange,
   HistoryEntry,
   Page,
-  Scope,
+  WorkspaceScope,
   Shipment,
   ShipmentExplanation,
   Warning,
@@ -112,7 +112,7 @@ export class ShipmentsController {
   async listShipments(
     @Query() query: ListShipmentsDto,
     @Query(ShipmentFilterPipe) { filter, cursorFilter, sort, order }: ShipmentListing,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<Shipment>> {
     return readListPage(query, { list: 'shipments', scope, filter: cursorFilter, sort }, this.cursors, (limit, after) =>
@@ -245,10 +245,10 @@ export class ShipmentsController {
   async getHistory(
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @Query() query: PageDto,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<HistoryEntry>> {
-    this.readYourWrites.checkToken(request);
+    this.readYourWrites.checkConsistencyToken(request);
     const listing = { list: `history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
     return readListPage(query, listing, this.cursors, async (limit, after) => {
       await waitForResponseBudget(request);
@@ -278,10 +278,10 @@ export class ShipmentsController {
   async etaHistory(
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
     @Query() query: PageDto,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<Page<EtaChange>> {
-    this.readYourWrites.checkToken(request);
+    this.readYourWrites.checkConsistencyToken(request);
     const listing = { list: `eta history of ${shipment_id}`, scope, filter: {}, sort: '-version' };
     return readListPage(query, listing, this.cursors, async (limit, after) =>
       requireShipment(await this.shipments.listEtaHistory({ ...scope, shipment_id, limit, after: after?.map(Number) })),
@@ -302,10 +302,10 @@ export class ShipmentsController {
   })
   async explainShipment(
     @Param('id', SHIPMENT_ID_PARAMETER) shipment_id: string,
-    @ScopeOfRequest() scope: Scope,
+    @ScopeOfRequest() scope: WorkspaceScope,
     @Req() request: FastifyRequest,
   ): Promise<ShipmentExplanation> {
-    this.readYourWrites.checkToken(request);
+    this.readYourWrites.checkConsistencyToken(request);
     return requireShipment(await this.shipments.explainShipment({ ...scope, shipment_id }));
   }
 }

@@ -40,7 +40,7 @@ export class KnownResources {
   /** Replaces each placeholder with a known value. */
   fillPlaceholders(text: string): string {
     return text.replace(PLACEHOLDER_PATTERN, (_, name: string, which: string) => {
-      const found = this.listTexts(name);
+      const found = this.listKnownTexts(name);
       return found[Number(which) % found.length] ?? 'none';
     });
   }
@@ -56,9 +56,9 @@ export class KnownResources {
     this.recordText('cursor', body['next_cursor']);
     const user = body['user'] ?? body;
     if (isJsonObject(user)) this.recordText('email', user['email']);
-    for (const id of findIds(body['data'])) this.recordPath(`${path}/${id}`);
+    for (const id of listResourceIds(body['data'])) this.recordPath(`${path}/${id}`);
     for (const [name, list] of Object.entries(body))
-      for (const id of findIds(list)) this.recordPath(`${path}/${name}/${id}`);
+      for (const id of listResourceIds(list)) this.recordPath(`${path}/${name}/${id}`);
     const link = body['invitation_url'] ?? body['reset_url'];
     if (typeof link === 'string') this.recordPath(`/v1/invitations/${link.replace(/^.*#/, '')}`);
     const upload = body['upload'];
@@ -77,7 +77,7 @@ export class KnownResources {
   }
 
   /** Returns known values for the name, or ids of all kinds if there are none. */
-  private listTexts(name: string): readonly string[] {
+  private listKnownTexts(name: string): readonly string[] {
     const texts = this.texts.get(name);
     if (texts) return texts;
     const kind = name.replace(/_id$/, '');
@@ -115,7 +115,7 @@ function addNewestKnownValue(kept: Map<string, string[]>, name: string, text: st
   kept.set(name, [...others, text].slice(-MAX_KNOWN_VALUES_PER_KIND));
 }
 
-function findIds(list: unknown): readonly string[] {
+function listResourceIds(list: unknown): readonly string[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((item: unknown) => {
     const id = isJsonObject(item) ? (item['id'] ?? item['number']) : undefined;

@@ -2,7 +2,7 @@ import type { Collection } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { DeadLettersResult, DeliveryFilter, WebhookReplay } from '../operation-types.ts';
 import { DeadLetterCounts } from '../store/dead-letter-counts.ts';
 import { DELIVERIES_COLLECTION, type DeliveryDocument } from '../store/delivery-document.ts';
@@ -11,34 +11,34 @@ const URL_A = 'https://a.example.com/hook';
 const URL_B = 'https://b.example.com/hook';
 const STRANGER = { ...SAMPLE_SCOPE, workspace_id: 'wsp_two' };
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
-  webhooks = await stage.startWebhooks();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
+  webhooks = await harness.startWebhooks();
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
 const summary = (filter = {}, scope = SAMPLE_SCOPE) => webhooks.deadLetters.summary({ ...scope, filter });
-const dead = (endpoint_id: string) => stage.listDeliveries(webhooks, { endpoint_id, statuses: ['dead_lettered'] });
+const dead = (endpoint_id: string) => harness.listDeliveries(webhooks, { endpoint_id, statuses: ['dead_lettered'] });
 const ended = (replay: WebhookReplay | undefined, api = webhooks): Promise<WebhookReplay> =>
   eventually(async () => {
     const now = await api.replays.get({ ...SAMPLE_SCOPE, replay_id: replay?.id ?? '' });
     expect(now.status).toBe('completed');
     return now;
   });
-const ago = (ms: number) => new Date(Date.parse(stage.now()) - ms).toISOString();
+const ago = (ms: number) => new Date(Date.parse(harness.now()) - ms).toISOString();
 
 describe('summary of dead letters', () => {
   test('counts matching dead letters of one scope by reason, endpoint and event type', async () => {
-    const a = await stage.createEnabledEndpoint(webhooks, URL_A);
-    const b = await stage.createEnabledEndpoint(webhooks, URL_B);
+    const a = await harness.createEnabledEndpoint(webhooks, URL_A);
+    const b = await harness.createEnabledEndpoint(webhooks, URL_B);
     const old = ago(3_600_000);
-    await storeDeadLetters(stage, 7, { endpoint_id: a.id });
-    await storeDeadLetters(stage, 5, { endpoint_id: a.id, reason: 'dns_failed', at: old });
-    await storeDeadLetters(stage, 3, { endpoint_id: b.id, event_type: 'shipment.updated' });
-    await storeDeadLetters(stage, 2, { endpoint_id: b.id, workspace_id: STRANGER.workspace_id });
-    await webhooks.endpoints.remove({ ...stage.createCommand(), endpoint_id: b.id });
+    await storeDeadLetters(harness, 7, { endpoint_id: a.id });
+    await storeDeadLetters(harness, 5, { endpoint_id: a.id, reason: 'dns_failed', at: old });
+    await storeDeadLetters(harness, 3, { endpoint_id: b.id, event_type: 'shipment.updated' });
+    await storeDeadLetters(harness, 2, { endpoint_id: b.id, workspace_id: STRANGER.workspace_id });
+    await webhooks.endpoints.remove({ ...harness.createCommand(), endpoint_id: b.id });
     expect(await summary()).toEqual({
       count: 15,
       is_exact: true,
@@ -64,23 +64,23 @@ describe('summary of dead letters', () => {
   });
 
   test('includes new dead letters and excludes settled ones', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
-    await stage.publishEvents(stage.addEvent());
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
+    await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await summary()).toMatchObject({ count: 1 }));
     expect((await summary()).by_reason).toMatchObject([{ reason: 'unexpected_status' }]);
     const [delivery] = await dead(id);
-    await webhooks.deliveries.discard({ ...stage.createCommand(), delivery_id: delivery?.id ?? '' });
+    await webhooks.deliveries.discard({ ...harness.createCommand(), delivery_id: delivery?.id ?? '' });
     expect(await summary()).toMatchObject({ count: 0, by_endpoint: [] });
   });
 
   test('reports counts as inexact beyond the limits, and reads no more rows than that', async () => {
     const [one, two, three] = ['whe_1', 'whe_2', 'whe_3'];
     for (const endpoint_id of [one, two, three]) {
-      await storeDeadLetters(stage, 50, { endpoint_id });
-      await storeDeadLetters(stage, 2, { endpoint_id, reason: 'dns_failed' });
+      await storeDeadLetters(harness, 50, { endpoint_id });
+      await storeDeadLetters(harness, 2, { endpoint_id, reason: 'dns_failed' });
     }
-    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+    const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
     let rows = 0;
     // Every suite checks that the queries themselves read only the rows that they return.
     const counted: Pick<Collection<DeliveryDocument>, 'find' | 'count'> = {
@@ -120,10 +120,10 @@ describe('summary of dead letters', () => {
     const endpoints = ['whe_1', 'whe_2', 'whe_3'];
     for (const reason of reasons) {
       for (const event_type of types) {
-        for (const endpoint_id of endpoints) await storeDeadLetters(stage, 1, { endpoint_id, reason, event_type });
+        for (const endpoint_id of endpoints) await storeDeadLetters(harness, 1, { endpoint_id, reason, event_type });
       }
     }
-    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+    const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
     const counts = new DeadLetterCounts(stored, { kinds: 12, ofEach: 20, inAll: 40 });
     const counted = async (filter: object) => {
       const { groups, isWhole } = await counts.countGroups(SAMPLE_SCOPE, filter);
@@ -150,15 +150,16 @@ describe('summary of dead letters', () => {
 
 describe('deliveries', () => {
   test('are listed by reason, which only dead letters have', async () => {
-    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    const [letter] = await storeDeadLetters(stage, 1, { endpoint_id, reason: 'tls_failed' });
-    await storeDeadLetters(stage, 2, { endpoint_id });
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
-    await stage.publishEvents(stage.addEvent());
+    const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    const [letter] = await storeDeadLetters(harness, 1, { endpoint_id, reason: 'tls_failed' });
+    await storeDeadLetters(harness, 2, { endpoint_id });
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    await harness.publishEvents(harness.addEvent());
     await eventually(async () =>
-      expect(await stage.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1),
+      expect(await harness.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1),
     );
-    const found = async (filter: DeliveryFilter) => (await stage.listDeliveries(webhooks, filter)).map(({ id }) => id);
+    const found = async (filter: DeliveryFilter) =>
+      (await harness.listDeliveries(webhooks, filter)).map(({ id }) => id);
     expect(await found({ reasons: ['tls_failed'] })).toEqual([letter?.id]);
     expect(await found({ reasons: ['tls_failed'], endpoint_id, since: ago(60_000) })).toEqual([letter?.id]);
     expect(await found({ reasons: ['tls_failed'], event_id: letter?.event_id ?? '' })).toEqual([letter?.id]);
@@ -169,20 +170,20 @@ describe('deliveries', () => {
 });
 
 describe('dead letters', () => {
-  const settle = (how: 'replay' | 'discard', filter: object = {}, command = stage.createCommand()) =>
+  const settle = (how: 'replay' | 'discard', filter: object = {}, command = harness.createCommand()) =>
     webhooks.deadLetters[how]({ ...command, filter });
   const one = ({ replays }: DeadLettersResult) => replays[0];
 
   test('are replayed for each enabled endpoint, with a reason for each other endpoint', async () => {
-    const a = await stage.createEnabledEndpoint(webhooks, URL_A);
-    const b = await stage.createEnabledEndpoint(webhooks, URL_B);
-    const gone = await stage.createEnabledEndpoint(webhooks, URL_B);
-    const letters = await storeDeadLetters(stage, 4, { endpoint_id: a.id });
-    await storeDeadLetters(stage, 3, { endpoint_id: a.id, reason: 'dns_failed' });
-    await storeDeadLetters(stage, 2, { endpoint_id: b.id });
-    await storeDeadLetters(stage, 2, { endpoint_id: gone.id });
-    await webhooks.endpoints.disable({ ...stage.createCommand(), endpoint_id: b.id });
-    await webhooks.endpoints.remove({ ...stage.createCommand(), endpoint_id: gone.id });
+    const a = await harness.createEnabledEndpoint(webhooks, URL_A);
+    const b = await harness.createEnabledEndpoint(webhooks, URL_B);
+    const gone = await harness.createEnabledEndpoint(webhooks, URL_B);
+    const letters = await storeDeadLetters(harness, 4, { endpoint_id: a.id });
+    await storeDeadLetters(harness, 3, { endpoint_id: a.id, reason: 'dns_failed' });
+    await storeDeadLetters(harness, 2, { endpoint_id: b.id });
+    await storeDeadLetters(harness, 2, { endpoint_id: gone.id });
+    await webhooks.endpoints.disable({ ...harness.createCommand(), endpoint_id: b.id });
+    await webhooks.endpoints.remove({ ...harness.createCommand(), endpoint_id: gone.id });
 
     const { replays, refused } = await settle('replay', { reasons: ['timeout'] });
     expect(replays).toMatchObject([
@@ -196,7 +197,7 @@ describe('dead letters', () => {
       ]),
     );
     expect(await ended(replays[0])).toMatchObject({ matched: 4, done: 4 });
-    const sent = stage.receivers.listDeliveriesAt(URL_A).map(({ headers }) => headers['service-event-id']);
+    const sent = harness.receivers.listDeliveriesAt(URL_A).map(({ headers }) => headers['service-event-id']);
     expect(sent.toSorted()).toEqual(letters.map(({ event_id }) => event_id).toSorted());
     expect(await dead(a.id)).toHaveLength(3);
     await expect(settle('replay', { endpoint_id: b.id })).rejects.toMatchObject({ code: 'endpoint_not_enabled' });
@@ -204,8 +205,8 @@ describe('dead letters', () => {
   });
 
   test('are replayed or discarded by their ids', async () => {
-    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    const letters = await storeDeadLetters(stage, 5, { endpoint_id });
+    const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    const letters = await storeDeadLetters(harness, 5, { endpoint_id });
     const ids = letters.map(({ id }) => id);
     expect(await ended(one(await settle('replay', { delivery_ids: ids.slice(0, 2) })))).toMatchObject({ done: 2 });
     expect(await ended(one(await settle('discard', { delivery_ids: ids.slice(1, 4) })))).toMatchObject({
@@ -213,18 +214,18 @@ describe('dead letters', () => {
       done: 2,
     });
     expect((await dead(endpoint_id)).map(({ id }) => id)).toEqual(ids.slice(4));
-    await expect(settle('discard', { delivery_ids: ids }, stage.createCommand(STRANGER))).rejects.toMatchObject({
+    await expect(settle('discard', { delivery_ids: ids }, harness.createCommand(STRANGER))).rejects.toMatchObject({
       code: 'not_found',
     });
   });
 
   test('are discarded by filter, including those of deleted endpoints', async () => {
-    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    await storeDeadLetters(stage, 450, { endpoint_id });
-    await storeDeadLetters(stage, 3, { endpoint_id, reason: 'dns_failed' });
-    await storeDeadLetters(stage, 2, { endpoint_id, event_type: 'shipment.updated' });
-    await storeDeadLetters(stage, 2, { endpoint_id, workspace_id: STRANGER.workspace_id });
-    await webhooks.endpoints.remove({ ...stage.createCommand(), endpoint_id });
+    const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    await storeDeadLetters(harness, 450, { endpoint_id });
+    await storeDeadLetters(harness, 3, { endpoint_id, reason: 'dns_failed' });
+    await storeDeadLetters(harness, 2, { endpoint_id, event_type: 'shipment.updated' });
+    await storeDeadLetters(harness, 2, { endpoint_id, workspace_id: STRANGER.workspace_id });
+    await webhooks.endpoints.remove({ ...harness.createCommand(), endpoint_id });
     const filter = { reasons: ['timeout'], event_types: ['shipment.created'] };
     const { replays } = await settle('discard', filter);
     expect(replays).toMatchObject([{ action: 'discard', endpoint_id }]);
@@ -238,22 +239,22 @@ describe('dead letters', () => {
   });
 
   test('are settled once, however often the command is repeated', async () => {
-    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    await storeDeadLetters(stage, 3, { endpoint_id });
-    const command = stage.createCommand();
+    const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    await storeDeadLetters(harness, 3, { endpoint_id });
+    const command = harness.createCommand();
     const first = one(await settle('discard', {}, command));
     await ended(first);
-    await storeDeadLetters(stage, 3, { endpoint_id });
+    await storeDeadLetters(harness, 3, { endpoint_id });
     expect(one(await settle('discard', {}, command))).toMatchObject({ id: first?.id, status: 'completed', done: 3 });
     expect(await dead(endpoint_id)).toHaveLength(3);
   });
 
   test('of events dated in the future, after the clock was set back, are settled like others', async () => {
-    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    const { id: other } = await stage.createEnabledEndpoint(webhooks, URL_B);
-    const [letter] = await storeDeadLetters(stage, 3, { endpoint_id });
-    await storeDeadLetters(stage, 2, { endpoint_id: other });
-    stage.clockOffset -= 3_600_000;
+    const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    const { id: other } = await harness.createEnabledEndpoint(webhooks, URL_B);
+    const [letter] = await storeDeadLetters(harness, 3, { endpoint_id });
+    await storeDeadLetters(harness, 2, { endpoint_id: other });
+    harness.clockOffset -= 3_600_000;
     expect((await summary()).count).toBe(5);
     const named = one(await settle('replay', { delivery_ids: [letter?.id] }));
     expect(await ended(named)).toMatchObject({ matched: 1, done: 1 });
@@ -261,31 +262,31 @@ describe('dead letters', () => {
     // Bounded by what is stored: deliveries that die later are not included.
     expect(told?.until).toBe(letter?.event_created_at);
     expect(await ended(told)).toMatchObject({ matched: 2, done: 2 });
-    expect(await settle('discard', { until: stage.now() })).toEqual({ replays: [], refused: [] });
+    expect(await settle('discard', { until: harness.now() })).toEqual({ replays: [], refused: [] });
     const given = one(await settle('discard', { since: ago(-60_000) }));
     expect(await ended(given)).toMatchObject({ endpoint_id: other, matched: 2, done: 2 });
     await expect(settle('discard', { since: ago(-60_000) })).rejects.toMatchObject({ code: 'validation_failed' });
   });
 
   test('whose discard was canceled stay, and are discarded when it is resumed', async () => {
-    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    await storeDeadLetters(stage, 900, { endpoint_id });
+    const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    await storeDeadLetters(harness, 900, { endpoint_id });
     const replay_id = one(await settle('discard'))?.id ?? '';
-    const canceled = await webhooks.replays.cancel({ ...stage.createCommand(), replay_id });
+    const canceled = await webhooks.replays.cancel({ ...harness.createCommand(), replay_id });
     expect(canceled.status).toBe('canceled');
     const { count } = await summary();
-    await webhooks.replays.resume({ ...stage.createCommand(), replay_id });
+    await webhooks.replays.resume({ ...harness.createCommand(), replay_id });
     expect(await ended(canceled)).toMatchObject({ matched: 900, done: 900 });
     expect([count > 0, (await summary()).count]).toEqual([true, 0]);
   });
 
   test('are discarded by another process if the first one dies, and each is counted once', async () => {
-    const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    await storeDeadLetters(stage, 1_000, { endpoint_id });
+    const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    await storeDeadLetters(harness, 1_000, { endpoint_id });
     const replay = one(await settle('discard'));
     await eventually(async () => expect((await summary()).count).toBeLessThan(1_000));
     webhooks.process.killProcess();
-    const other = await stage.startWebhooks();
+    const other = await harness.startWebhooks();
     expect(await ended(replay, other)).toMatchObject({ matched: 1_000, done: 1_000, failed: 0 });
     expect((await other.deadLetters.summary({ ...SAMPLE_SCOPE, filter: {} })).count).toBe(0);
   });

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DomainError, type ItemPage, type Timestamp, isInScope, chooseLatestTime } from '@tracking/contracts';
+import { DomainError, type ItemPage, type Timestamp, isResourceInScope, chooseLatestTime } from '@tracking/contracts';
 import type { Collection } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import {
@@ -23,7 +23,7 @@ import type {
   DeadLetterSummary,
   DeliveryCommand,
   ListDeliveries,
-  Scope,
+  WorkspaceScope,
   DeadLettersCommand,
   DeadLettersResult,
   SummarizeDeadLetters,
@@ -69,7 +69,10 @@ export class Deliveries implements WebhookDeliveries {
     return this.dependencies.queries.listDeliveries(request);
   }
 
-  get(request: { readonly scopes: readonly Scope[]; readonly delivery_id: string }): Promise<WebhookDeliveryDetail> {
+  get(request: {
+    readonly scopes: readonly WorkspaceScope[];
+    readonly delivery_id: string;
+  }): Promise<WebhookDeliveryDetail> {
     return this.dependencies.queries.getDeliveryDetail(request.scopes, request.delivery_id);
   }
 
@@ -177,8 +180,8 @@ export class DeadLetters implements WebhookDeadLetters {
    */
   private async startReplays(command: DeadLettersCommand, action: ReplayAction): Promise<DeadLettersResult> {
     const begun = new Map<string, ReplayDocument>();
-    for (const replay of await this.dependencies.replays.listByCommand(command.id)) {
-      if (isInScope(replay, command)) begun.set(replay.endpoint_id, replay);
+    for (const replay of await this.dependencies.replays.listReplaysOfCommand(command.id)) {
+      if (isResourceInScope(replay, command)) begun.set(replay.endpoint_id, replay);
     }
     const refused: { endpoint_id: string; error: DomainError }[] = [];
     for (const [endpoint_id, newest] of await this.findNewestEvents(command)) {
@@ -209,7 +212,7 @@ export class DeadLetters implements WebhookDeadLetters {
     const { delivery_ids, ...filter } = command.filter;
     if (filter.endpoint_id !== undefined) {
       const known = await endpoints.getEndpoint(filter.endpoint_id);
-      if (known === undefined || !isInScope(known, command)) throw endpointNotFoundError();
+      if (known === undefined || !isResourceInScope(known, command)) throw endpointNotFoundError();
     }
     const newest =
       delivery_ids === undefined

@@ -2,25 +2,30 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { ReceivedRequest } from '../../test/fake-receivers.ts';
-import { type EndpointOnStage, type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import {
+  type HarnessEndpoint,
+  type RunningWebhooks,
+  SAMPLE_SCOPE,
+  WebhooksTestHarness,
+} from '../../test/webhooks-test-harness.ts';
 
 const URL_A = 'https://a.example.com/hook';
 const DAY_MS = 86_400_000;
 
 jest.setTimeout(30_000);
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
-let endpoint: EndpointOnStage;
+let endpoint: HarnessEndpoint;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
-  webhooks = await stage.startWebhooks();
-  endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
+  harness = await WebhooksTestHarness.openWebhooksHarness();
+  webhooks = await harness.startWebhooks();
+  endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
-const command = (scope = SAMPLE_SCOPE) => ({ ...stage.createCommand(scope), endpoint_id: endpoint.id });
+const command = (scope = SAMPLE_SCOPE) => ({ ...harness.createCommand(scope), endpoint_id: endpoint.id });
 const rotate = (fields: object = {}) => webhooks.endpoints.rotateSecret({ ...command(), ...fields });
 const reveal = (fields: object = {}) => webhooks.endpoints.revealSecret({ ...command(), ...fields });
 
@@ -46,10 +51,10 @@ function signersOf({ headers, body }: ReceivedRequest, secrets: readonly string[
 
 /** The deliveries of an event that is published now. */
 async function delivered(): Promise<ReceivedRequest> {
-  const before = stage.receivers.arrived.length;
-  await stage.publishEvents(stage.addEvent());
+  const before = harness.receivers.arrived.length;
+  await harness.publishEvents(harness.addEvent());
   return eventually(() => {
-    const request = stage.receivers.arrived[before];
+    const request = harness.receivers.arrived[before];
     if (request === undefined) throw new Error('nothing came');
     return request;
   });
@@ -63,20 +68,20 @@ describe('rotating a secret', () => {
     const both = [rotated.secret, endpoint.secret];
     expect(signersOf(await delivered(), both)).toEqual([0, 1, 0, 1]);
     await webhooks.endpoints.verify(command());
-    const challenge = stage.receivers.arrived.at(-1);
+    const challenge = harness.receivers.arrived.at(-1);
     expect(challenge?.headers['service-event-type']).toBe('endpoint.verification');
     expect(challenge && signersOf(challenge, both)).toEqual([0, 1, 0, 1]);
 
-    stage.clockOffset += DAY_MS;
+    harness.clockOffset += DAY_MS;
     expect(signersOf(await delivered(), [rotated.secret])).toEqual([0, 0]);
     expect(await webhooks.endpoints.get(command())).toMatchObject({ version: rotated.version + 1 });
   });
 
   test('keeps the old secret valid for the requested time, or not at all', async () => {
     const hour = await rotate({ expires_in_seconds: 3_600 });
-    stage.clockOffset += 3_590_000;
+    harness.clockOffset += 3_590_000;
     expect(signersOf(await delivered(), [hour.secret, endpoint.secret])).toEqual([0, 1, 0, 1]);
-    stage.clockOffset += 10_000;
+    harness.clockOffset += 10_000;
     expect(signersOf(await delivered(), [hour.secret])).toEqual([0, 0]);
     const last = await rotate({ expires_in_seconds: 0 });
     expect(signersOf(await delivered(), [last.secret])).toEqual([0, 0]);
@@ -84,31 +89,31 @@ describe('rotating a secret', () => {
 
   test('keeps the old secret valid for the requested time if a repeat carries it out hours later', async () => {
     const late = { ...command(), expires_in_seconds: 3_600 };
-    stage.clockOffset += 7_200_000;
+    harness.clockOffset += 7_200_000;
     const { secret } = await webhooks.endpoints.rotateSecret(late);
     expect(signersOf(await delivered(), [secret, endpoint.secret])).toEqual([0, 1, 0, 1]);
-    stage.clockOffset += 3_600_000;
+    harness.clockOffset += 3_600_000;
     expect(signersOf(await delivered(), [secret])).toEqual([0, 0]);
   });
 
   test('takes effect at the next attempt, also for earlier deliveries', async () => {
-    stage.receivers.respondWith(URL_A, () => ({
+    harness.receivers.respondWith(URL_A, () => ({
       kind: 'failure',
       code: 'connection_reset',
       message: '',
       durationMs: 1,
     }));
     await delivered();
-    stage.receivers.respondWith(URL_A, (request) => stage.receivers.respondWithOk(request));
+    harness.receivers.respondWith(URL_A, (request) => harness.receivers.respondWithOk(request));
     const { secret } = await rotate({ expires_in_seconds: 0 });
     const [delivery] = await eventually(async () => {
-      const found = await stage.listDeliveries(webhooks);
+      const found = await harness.listDeliveries(webhooks);
       expect(found[0]?.status).toBe('retrying');
       return found;
     });
-    await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: delivery?.id ?? '' });
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(2));
-    const request = stage.receivers.arrived.at(-1);
+    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: delivery?.id ?? '' });
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(2));
+    const request = harness.receivers.arrived.at(-1);
     expect(request && signersOf(request, [secret])).toEqual([0, 0]);
   });
 
@@ -131,7 +136,7 @@ describe('rotating a secret', () => {
   });
 
   test('loses no secret if requested concurrently in two processes; the newest five are valid', async () => {
-    const other = await stage.startWebhooks();
+    const other = await harness.startWebhooks();
     const answers = await Promise.all(
       [1, 2, 3, 4].map((n) => (n % 2 === 0 ? webhooks : other).endpoints.rotateSecret(command())),
     );
@@ -161,14 +166,14 @@ describe('rotating a secret', () => {
   test('makes an endpoint usable again whose secret was stored under a lost key', async () => {
     await webhooks.endpoints.change({ ...command(), fields: { headers: { 'x-key': 'one' } } });
     await webhooks.stop();
-    stage.secretsKey = randomBytes(32);
-    webhooks = await stage.startWebhooks();
+    harness.secretsKey = randomBytes(32);
+    webhooks = await harness.startWebhooks();
     await expect(reveal()).rejects.toMatchObject({ code: 'secret_unreadable' });
     const { secret } = await rotate();
     await expect(webhooks.endpoints.verify(command())).rejects.toMatchObject({ code: 'secret_unreadable' });
     await webhooks.endpoints.change({ ...command(), fields: { headers: { 'x-key': 'two' } } });
     await webhooks.endpoints.verify(command());
-    const request = stage.receivers.arrived.at(-1);
+    const request = harness.receivers.arrived.at(-1);
     expect(request?.headers['x-key']).toBe('two');
     expect(request && signersOf(request, [secret])).toEqual([0, 0]);
     expect(await reveal()).toEqual({ id: endpoint.id, secret, previous_secrets: [] });
@@ -182,8 +187,8 @@ describe('revealing the secrets', () => {
     const { previous_secrets, ...shown } = await reveal();
     expect(shown).toEqual({ id: endpoint.id, secret });
     expect(previous_secrets).toEqual([{ secret: endpoint.secret, expires_at: expect.any(String) }]);
-    expect(Date.parse(previous_secrets[0]?.expires_at ?? '') - Date.parse(stage.now())).toBeLessThanOrEqual(60_000);
-    stage.clockOffset += 60_000;
+    expect(Date.parse(previous_secrets[0]?.expires_at ?? '') - Date.parse(harness.now())).toBeLessThanOrEqual(60_000);
+    harness.clockOffset += 60_000;
     expect(await reveal()).toEqual({ id: endpoint.id, secret, previous_secrets: [] });
     expect(await webhooks.endpoints.get(command())).toMatchObject({ version });
   });
@@ -195,8 +200,8 @@ describe('revealing the secrets', () => {
       await webhooks.endpoints.list({ ...SAMPLE_SCOPE, limit: 50 }),
     ];
     expect(JSON.stringify(shown)).not.toContain('whsec_');
-    const stored = await stage.engine.documentStore.collection({ name: 'webhook_endpoints', indexes: [] });
-    const text = JSON.stringify(await stored.find({ filter: {}, limit: 10 })) + JSON.stringify(stage.lines);
+    const stored = await harness.engine.documentStore.collection({ name: 'webhook_endpoints', indexes: [] });
+    const text = JSON.stringify(await stored.find({ filter: {}, limit: 10 })) + JSON.stringify(harness.lines);
     for (const each of [secret, endpoint.secret]) expect(text).not.toContain(each.slice(8, 40));
   });
 });

@@ -4,29 +4,32 @@ import { eventually, delayStoreReads } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import type { Scope } from '../operation-types.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
+import type { WorkspaceScope } from '../operation-types.ts';
 
 describe('endpoints', () => {
   const URL_A = 'https://a.example.com/hook';
 
   jest.setTimeout(30_000);
 
-  let stage: WebhooksTestStage;
+  let harness: WebhooksTestHarness;
   let webhooks: RunningWebhooks;
 
   beforeEach(async () => {
-    stage = await WebhooksTestStage.openWebhooksStage();
-    webhooks = await stage.startWebhooks();
+    harness = await WebhooksTestHarness.openWebhooksHarness();
+    webhooks = await harness.startWebhooks();
   });
-  afterEach(() => stage.closeWebhooksStage());
+  afterEach(() => harness.closeWebhooksHarness());
 
-  const create = (fields: object = {}, scope: Scope = SAMPLE_SCOPE) =>
+  const create = (fields: object = {}, scope: WorkspaceScope = SAMPLE_SCOPE) =>
     webhooks.endpoints.create({
-      ...stage.createCommand(scope),
+      ...harness.createCommand(scope),
       fields: { url: URL_A, event_types: ['*'], ...fields },
     });
-  const on = (endpoint_id: string, scope: Scope = SAMPLE_SCOPE) => ({ ...stage.createCommand(scope), endpoint_id });
+  const on = (endpoint_id: string, scope: WorkspaceScope = SAMPLE_SCOPE) => ({
+    ...harness.createCommand(scope),
+    endpoint_id,
+  });
 
   describe('creating an endpoint', () => {
     test('sends nothing, and returns the secret once', async () => {
@@ -47,7 +50,7 @@ describe('endpoints', () => {
       });
       expect(await webhooks.endpoints.get(on(created.id))).not.toHaveProperty('secret');
       expect(JSON.stringify(await webhooks.endpoints.list({ ...SAMPLE_SCOPE, limit: 50 }))).not.toContain('whsec_');
-      expect(stage.receivers.arrived).toEqual([]);
+      expect(harness.receivers.arrived).toEqual([]);
     });
 
     test('reports all invalid fields at once', async () => {
@@ -66,7 +69,7 @@ describe('endpoints', () => {
     );
 
     test('creates one endpoint if repeated, and returns the same response', async () => {
-      const command = { ...stage.createCommand(), fields: { url: URL_A, event_types: ['*'] } };
+      const command = { ...harness.createCommand(), fields: { url: URL_A, event_types: ['*'] } };
       const answers = await Promise.all([1, 2, 3].map(() => webhooks.endpoints.create(command)));
       expect(new Set(answers.map(({ secret }) => secret)).size).toBe(1);
       expect((await webhooks.endpoints.list({ ...SAMPLE_SCOPE, limit: 50 })).items).toHaveLength(1);
@@ -84,7 +87,7 @@ describe('endpoints', () => {
 
     test('stores no secret unencrypted', async () => {
       const { secret } = await create({ headers: { authorization: 'Bearer very-secret' } });
-      const stored = await stage.engine.documentStore.collection({ name: 'webhook_endpoints', indexes: [] });
+      const stored = await harness.engine.documentStore.collection({ name: 'webhook_endpoints', indexes: [] });
       const text = JSON.stringify(await stored.find({ filter: {}, limit: 10 }));
       expect(text).not.toContain(secret);
       expect(text).not.toContain('very-secret');
@@ -119,7 +122,7 @@ describe('endpoints', () => {
     test('is listed newest first, page by page', async () => {
       const ids: string[] = [];
       for (let n = 0; n < 5; n += 1) {
-        stage.clockOffset += 1_000;
+        harness.clockOffset += 1_000;
         ids.push((await create()).id);
       }
       const seen: string[] = [];
@@ -140,9 +143,12 @@ describe('endpoints', () => {
       const { id } = await create({ headers: { 'X-Key': 'one', 'X-Other': 'two' } });
       const shown = await webhooks.endpoints.get(on(id));
       expect(shown.headers).toEqual({ 'x-key': '********', 'x-other': '********' });
-      await webhooks.endpoints.change({ ...on(id), fields: { headers: { 'x-key': '********', 'x-new': 'three' } } });
+      await webhooks.endpoints.change({
+        ...on(id),
+        fields: { headers: { 'x-key': '********', 'x-new': 'three' } },
+      });
       await webhooks.endpoints.verify(on(id));
-      const [request] = stage.receivers.arrived;
+      const [request] = harness.receivers.arrived;
       expect(request?.headers).toMatchObject({ 'x-key': 'one', 'x-new': 'three' });
       expect(request?.headers).not.toHaveProperty('x-other');
     });
@@ -157,8 +163,8 @@ describe('endpoints', () => {
         expect(changed.headers).toEqual({ 'x-key': '********' });
         await webhooks.endpoints.change({ ...on(id), fields: { url: URL_A } });
         await webhooks.endpoints.verify(on(id));
-        expect(stage.receivers.arrived.at(-1)?.headers).not.toHaveProperty('authorization');
-        expect(stage.receivers.arrived.at(-1)?.headers).not.toHaveProperty('x-key');
+        expect(harness.receivers.arrived.at(-1)?.headers).not.toHaveProperty('authorization');
+        expect(harness.receivers.arrived.at(-1)?.headers).not.toHaveProperty('x-key');
       },
     );
 
@@ -169,19 +175,22 @@ describe('endpoints', () => {
       const changed = await webhooks.endpoints.change({ ...on(id), fields: { url, headers } });
       expect(changed.headers).toEqual({ authorization: '********' });
       await webhooks.endpoints.verify(on(id));
-      expect(stage.receivers.arrived.at(-1)?.headers).toMatchObject({ authorization: 'three' });
+      expect(harness.receivers.arrived.at(-1)?.headers).toMatchObject({ authorization: 'three' });
     });
 
     test('keeps headers if only the path of the URL changes', async () => {
       const { id } = await create({ headers: { authorization: 'one' } });
       await webhooks.endpoints.change({ ...on(id), fields: { url: 'https://A.example.com:443/other?x=1' } });
       await webhooks.endpoints.verify(on(id));
-      expect(stage.receivers.arrived.at(-1)?.headers).toMatchObject({ authorization: 'one' });
+      expect(harness.receivers.arrived.at(-1)?.headers).toMatchObject({ authorization: 'one' });
     });
 
     test('keeps fields that a change does not name', async () => {
       const { id } = await create({ description: 'Ours', event_types: ['shipment.created'] });
-      const changed = await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 3, description: null } });
+      const changed = await webhooks.endpoints.change({
+        ...on(id),
+        fields: { max_concurrency: 3, description: null },
+      });
       expect(changed).toMatchObject({
         max_concurrency: 3,
         description: null,
@@ -206,7 +215,7 @@ describe('endpoints', () => {
       const { id } = await create();
       const verified = await webhooks.endpoints.verify(on(id));
       expect(verified).toMatchObject({ status: 'verified', last_verification: { ok: true, error: null } });
-      const [request] = stage.receivers.arrived;
+      const [request] = harness.receivers.arrived;
       const body = JSON.parse(request?.body ?? '') as Record<string, unknown>;
       expect(body).toEqual({
         id: expect.stringMatching(/^evt_/) as string,
@@ -258,7 +267,7 @@ describe('endpoints', () => {
       ],
     ])('fails by %s, and reports the reason', async (_, behaviour, code, message) => {
       const { id } = await create();
-      stage.receivers.respondWith(URL_A, behaviour);
+      harness.receivers.respondWith(URL_A, behaviour);
       expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
         status: 'pending_verification',
         last_verification: { ok: false, error: { code, message: expect.stringContaining(message) as string } },
@@ -269,7 +278,7 @@ describe('endpoints', () => {
     test('reports an answer without the secrets of the request', async () => {
       const { id, secret } = await create({ headers: { authorization: 'Bearer s3cret' } });
       let token = '';
-      stage.receivers.respondWith(URL_A, ({ body }) => {
+      harness.receivers.respondWith(URL_A, ({ body }) => {
         token = (JSON.parse(body) as { data: { challenge: string } }).data.challenge;
         return createReceiverAnswer(401, {}, `Bearer s3cret is wrong for ${token}, ${secret}`);
       });
@@ -287,7 +296,7 @@ describe('endpoints', () => {
       ['in a URL', { 'x-key': 's3cret/+&=' }, '?key=s3cret%2F%2B%26%3D'],
     ])('masks a secret %s', async (_, headers, answered) => {
       const { id } = await create({ headers });
-      stage.receivers.respondWith(URL_A, () => createReceiverAnswer(401, {}, answered));
+      harness.receivers.respondWith(URL_A, () => createReceiverAnswer(401, {}, answered));
       const { last_verification } = await webhooks.endpoints.verify(on(id));
       const message = last_verification?.error?.message ?? '';
       expect(message).toContain('********');
@@ -296,9 +305,9 @@ describe('endpoints', () => {
 
     test('does not apply to a URL that was set in the meantime', async () => {
       const { id } = await create();
-      stage.receivers.respondWith(URL_A, async (request) => {
+      harness.receivers.respondWith(URL_A, async (request) => {
         await webhooks.endpoints.change({ ...on(id), fields: { url: 'https://b.example.com/' } });
-        return stage.receivers.respondWithOk(request);
+        return harness.receivers.respondWithOk(request);
       });
       expect(await webhooks.endpoints.verify(on(id))).toMatchObject({
         url: 'https://b.example.com/',
@@ -328,11 +337,11 @@ describe('endpoints', () => {
         return delivery;
       });
       expect(done).toMatchObject({ payload: { sandbox: true, type: 'milestone.recorded' }, attempts: [{ number: 1 }] });
-      expect(JSON.parse(stage.receivers.listDeliveriesAt(URL_A)[0]?.body ?? '')).toEqual(done.payload);
+      expect(JSON.parse(harness.receivers.listDeliveriesAt(URL_A)[0]?.body ?? '')).toEqual(done.payload);
       await webhooks.endpoints.enable(on(id));
       await webhooks.endpoints.disable(on(id));
       await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-      await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(2));
+      await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(2));
     });
 
     test('and verification are part of the requesting trace', async () => {
@@ -341,13 +350,13 @@ describe('endpoints', () => {
       const { id } = await create();
       await webhooks.endpoints.verify({ ...on(id), origin });
       await webhooks.endpoints.test({ ...on(id), origin, type: 'shipment.created' });
-      const traces = () => stage.receivers.arrived.map(({ headers }) => headers['traceparent']?.split('-')[1]);
+      const traces = () => harness.receivers.arrived.map(({ headers }) => headers['traceparent']?.split('-')[1]);
       await eventually(() => expect(traces()).toEqual([trace, trace]));
     });
 
     test('makes one attempt without retries, and does not affect the endpoint', async () => {
-      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-      stage.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
+      const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+      harness.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
       const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
       await eventually(async () =>
         expect(await webhooks.deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id: sent.id })).toMatchObject({
@@ -361,16 +370,16 @@ describe('endpoints', () => {
     });
 
     test('sends one event if repeated', async () => {
-      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+      const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
       const command = { ...on(id), type: 'shipment.created' };
       const [one, two] = await Promise.all([webhooks.endpoints.test(command), webhooks.endpoints.test(command)]);
       expect(two.id).toBe(one.id);
-      await eventually(async () => expect((await stage.listDeliveries(webhooks))[0]?.status).toBe('succeeded'));
-      expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+      await eventually(async () => expect((await harness.listDeliveries(webhooks))[0]?.status).toBe('succeeded'));
+      expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
     });
 
     test('refuses unknown types', async () => {
-      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+      const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
       await expect(webhooks.endpoints.test({ ...on(id), type: 'endpoint.verification' })).rejects.toMatchObject({
         code: 'validation_failed',
         details: [{ param: 'type', code: 'invalid_value' }],
@@ -402,7 +411,7 @@ describe('endpoints', () => {
         version: changed,
         status: 'pending_verification',
       });
-      expect(stage.receivers.arrived).toEqual([]);
+      expect(harness.receivers.arrived).toEqual([]);
 
       const verified = await endpoints.verify({ ...on(id), expected_versions: [1, changed] });
       const enabled = await endpoints.enable({ ...on(id), expected_versions: [verified.version] });
@@ -415,7 +424,7 @@ describe('endpoints', () => {
     });
 
     test('is carried out once out of fifty concurrent ones in two processes', async () => {
-      const others = await stage.startWebhooks();
+      const others = await harness.startWebhooks();
       const { id, version } = await create();
       const outcomes = await Promise.allSettled(
         Array.from({ length: 50 }, (_, n) =>
@@ -441,14 +450,14 @@ describe('endpoints', () => {
       const verify = { ...on(id), expected_versions: [changed.version] };
       const verified = await webhooks.endpoints.verify(verify);
       expect(await webhooks.endpoints.verify(verify)).toEqual(verified);
-      expect(stage.receivers.arrived).toHaveLength(1);
+      expect(harness.receivers.arrived).toHaveLength(1);
     });
 
     test('does not verify an endpoint that changed during the challenge', async () => {
       const { id, version } = await create();
-      stage.receivers.respondWith(URL_A, async (request) => {
+      harness.receivers.respondWith(URL_A, async (request) => {
         await webhooks.endpoints.change({ ...on(id), fields: { max_concurrency: 2 } });
-        return stage.receivers.respondWithOk(request);
+        return harness.receivers.respondWithOk(request);
       });
       const verifying = webhooks.endpoints.verify({ ...on(id), expected_versions: [version] });
       await expect(verifying).rejects.toMatchObject(failed(version + 1));
@@ -456,7 +465,7 @@ describe('endpoints', () => {
     });
 
     test('is refused for a delivery after another attempt, and a repeat requests no second attempt', async () => {
-      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+      const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
       const { deliveries } = webhooks;
       const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
       const read = () => deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id: sent.id });
@@ -470,14 +479,14 @@ describe('endpoints', () => {
       expect(first.version).toBeGreaterThan(sent.version);
       const about = { delivery_id: sent.id, expected_versions: [sent.version] };
       for (const call of [deliveries.retry.bind(deliveries), deliveries.discard.bind(deliveries)]) {
-        await expect(call({ ...stage.createCommand(), ...about })).rejects.toMatchObject(failed(first.version));
+        await expect(call({ ...harness.createCommand(), ...about })).rejects.toMatchObject(failed(first.version));
       }
-      const retry = { ...stage.createCommand(), delivery_id: sent.id, expected_versions: [first.version] };
+      const retry = { ...harness.createCommand(), delivery_id: sent.id, expected_versions: [first.version] };
       await deliveries.retry(retry);
       const second = await attempted(2);
       expect(await deliveries.retry(retry)).toMatchObject({ id: sent.id, version: second.version });
       expect(await read()).toEqual(second);
-      expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(2);
+      expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(2);
     });
   });
 });
@@ -492,38 +501,38 @@ describe('conflicts', () => {
     }
   }
 
-  let stage: WebhooksTestStage;
+  let harness: WebhooksTestHarness;
   let webhooks: RunningWebhooks;
   beforeEach(async () => {
-    stage = await WebhooksTestStage.openWebhooksStage();
+    harness = await WebhooksTestHarness.openWebhooksHarness();
     // Only answers, so that nothing but the requests changes stored data.
-    webhooks = await stage.startWebhooks({}, new LaggingProcess(), stage.receivers, true);
+    webhooks = await harness.startWebhooks({}, new LaggingProcess(), harness.receivers, true);
   });
-  afterEach(() => stage.closeWebhooksStage());
+  afterEach(() => harness.closeWebhooksHarness());
 
   describe('concurrent requests are all carried out', () => {
     test('for one endpoint', async () => {
-      const { id, version } = await stage.createEnabledEndpoint(webhooks, 'https://a.example.com/hook');
+      const { id, version } = await harness.createEnabledEndpoint(webhooks, 'https://a.example.com/hook');
       await Promise.all(
         REQUESTS.map((index) => {
           const fields = { description: `the ${index}th` };
-          return webhooks.endpoints.change({ ...stage.createCommand(), endpoint_id: id, fields });
+          return webhooks.endpoints.change({ ...harness.createCommand(), endpoint_id: id, fields });
         }),
       );
-      const endpoint = await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id });
+      const endpoint = await webhooks.endpoints.get({ ...harness.createCommand(), endpoint_id: id });
       expect(endpoint.version).toBe(version + REQUESTS.length);
     });
 
     test('for one delivery or one replay', async () => {
-      const { id: endpoint_id } = await stage.createEnabledEndpoint(webhooks, 'https://a.example.com/hook');
-      const [dead] = await storeDeadLetters(stage, 1, { endpoint_id });
+      const { id: endpoint_id } = await harness.createEnabledEndpoint(webhooks, 'https://a.example.com/hook');
+      const [dead] = await storeDeadLetters(harness, 1, { endpoint_id });
       const replay = await webhooks.replays.create({
-        ...stage.createCommand(),
+        ...harness.createCommand(),
         endpoint_id,
         filter: { statuses: ['missed'] },
       });
-      const discard = () => webhooks.deliveries.discard({ ...stage.createCommand(), delivery_id: dead?.id ?? '' });
-      const cancel = () => webhooks.replays.cancel({ ...stage.createCommand(), replay_id: replay.id });
+      const discard = () => webhooks.deliveries.discard({ ...harness.createCommand(), delivery_id: dead?.id ?? '' });
+      const cancel = () => webhooks.replays.cancel({ ...harness.createCommand(), replay_id: replay.id });
       // With fewer requests, a refused one repeats more often before reads show the other one's write.
       expect(await Promise.all([discard(), discard()])).toMatchObject([
         { status: 'discarded' },

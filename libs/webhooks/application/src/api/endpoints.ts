@@ -5,7 +5,7 @@ import {
   type ItemPage,
   type PayloadVersions,
   type PublicAddresses,
-  isInScope,
+  isResourceInScope,
   chooseLatestTime,
 } from '@tracking/contracts';
 import type { Clock, Collection, EventStore, OutboundHttp } from '@tracking/ports';
@@ -27,7 +27,7 @@ import {
   recordVerificationResult,
 } from '@tracking/webhooks-domain';
 import { type EndpointClients, sendOwnershipChallenge } from '../endpoints/endpoint-clients.ts';
-import { type EndpointDocument, hasSameUrl, selectPayloadFormat, toEndpoint } from '../endpoints/endpoint-document.ts';
+import { type EndpointDocument, hasSameUrl, computePayloadFormat, toEndpoint } from '../endpoints/endpoint-document.ts';
 import { type EndpointChange, type EndpointStore, readLogMoment } from '../endpoints/endpoint-store.ts';
 import { type SecretBox, createSecret, openSecret, sealHeaders } from '../endpoints/secrets.ts';
 import type { ShardOwner } from '../ownership/shard-owner.ts';
@@ -39,7 +39,7 @@ import type {
   NewWebhookEndpoint,
   RevealedSecret,
   RotateSecret,
-  Scope,
+  WorkspaceScope,
   TestEndpoint,
   WebhookCommand,
   WebhookDelivery,
@@ -100,7 +100,7 @@ export class Endpoints implements WebhookEndpoints {
       updated_at: command.at,
       revision: 1,
     });
-    if (stored.deleted || !isInScope(stored, command)) throw endpointNotFoundError();
+    if (stored.deleted || !isResourceInScope(stored, command)) throw endpointNotFoundError();
     return this.revealCreatedSecret(stored, command);
   }
 
@@ -109,7 +109,7 @@ export class Endpoints implements WebhookEndpoints {
     return { items: items.map(toEndpoint), next };
   }
 
-  async get(request: Scope & { readonly endpoint_id: string }): Promise<WebhookEndpoint> {
+  async get(request: WorkspaceScope & { readonly endpoint_id: string }): Promise<WebhookEndpoint> {
     return toEndpoint(await this.dependencies.store.requireEndpoint(request, request.endpoint_id));
   }
 
@@ -121,7 +121,8 @@ export class Endpoints implements WebhookEndpoints {
   async remove(command: EndpointCommand): Promise<{ readonly id: string; readonly deleted: true }> {
     const known = await this.dependencies.store.getEndpoint(command.endpoint_id);
     // Repeat the notification: the process that deleted the endpoint may have ended before sending it.
-    if (known?.deleted && isInScope(known, command)) await this.dependencies.owner.notifyOwningProcesses([known.id]);
+    if (known?.deleted && isResourceInScope(known, command))
+      await this.dependencies.owner.notifyOwningProcesses([known.id]);
     await this.updateEndpoint(command, (endpoint) => {
       const { slot: _slot, ...rest } = deleteEndpoint(endpoint, command.at);
       return { ...rest, deleted: true, backlog: 'discarding', secrets: [], headers: {} };
@@ -283,7 +284,7 @@ export class SandboxEventSender {
     // The event's id is derived from the command, so that a repeated command finds the event.
     const made = { id: `evt_${command.id}`, type, at: command.at, api_version: versions.newest };
     const event = createSandboxWebhookEvent({ ...scope, ...made, addresses });
-    const format = selectPayloadFormat(event, endpoint, versions);
+    const format = computePayloadFormat(event, endpoint, versions);
     const payload_id = createPayloadId(event.id, format);
     const id = createDeliveryId(endpoint.id, event);
     const about = { event_id: event.id, event_type: type, event_created_at: event.created_at, payload_id };

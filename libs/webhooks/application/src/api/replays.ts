@@ -19,7 +19,7 @@ import {
   createReplayDocument,
   convertToWebhookReplay,
 } from '../replays/replay-store.ts';
-import type { CreateReplay, ListReplays, ReplayCommand, Scope, WebhookReplay } from '../operation-types.ts';
+import type { CreateReplay, ListReplays, ReplayCommand, WorkspaceScope, WebhookReplay } from '../operation-types.ts';
 import type { DeliveryQueries } from '../store/delivery-queries.ts';
 import {
   type WebhookReplays,
@@ -64,7 +64,7 @@ export class Replays implements WebhookReplays {
     return { items: items.map(convertToWebhookReplay), next };
   }
 
-  async get(request: Scope & { readonly replay_id: string }): Promise<WebhookReplay> {
+  async get(request: WorkspaceScope & { readonly replay_id: string }): Promise<WebhookReplay> {
     return convertToWebhookReplay(await this.dependencies.store.requireReplay(request, request.replay_id));
   }
 
@@ -113,7 +113,7 @@ export class Replays implements WebhookReplays {
   }
 
   /** @throws not_found, endpoint_not_enabled */
-  private async requireEnabled(scope: Scope, endpointId: string): Promise<void> {
+  private async requireEnabled(scope: WorkspaceScope, endpointId: string): Promise<void> {
     if (!isEndpointEnabled(await this.dependencies.endpoints.requireEndpoint(scope, endpointId)))
       throw endpointNotEnabledError();
   }

@@ -1,11 +1,11 @@
 import { jest } from '@jest/globals';
-import { eventually, simulateDelay } from '@tracking/testing';
+import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import { type RetryPolicy, requestExtraAttempt } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { type FakeBehaviour, createReceiverAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { WebhookEndpoint } from '../operation-types.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 import { DELIVERIES_COLLECTION, type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
@@ -20,40 +20,40 @@ const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, wi
 
 jest.setTimeout(30_000);
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
-const on = (endpoint_id: string) => ({ ...stage.createCommand(), endpoint_id });
-const about = (delivery_id: string) => ({ ...stage.createCommand(), delivery_id });
+const on = (endpoint_id: string) => ({ ...harness.createCommand(), endpoint_id });
+const about = (delivery_id: string) => ({ ...harness.createCommand(), delivery_id });
 const failing: FakeBehaviour = () => createReceiverAnswer(500, { 'x-from': 'receiver' }, 'sorry');
 /** Behaves as configured at first, and answers 200 afterwards. */
 const first = (times: number, behaviour: FakeBehaviour): FakeBehaviour => {
   let count = 0;
-  return (request) => ((count += 1) <= times ? behaviour(request) : stage.receivers.respondWithOk(request));
+  return (request) => ((count += 1) <= times ? behaviour(request) : harness.receivers.respondWithOk(request));
 };
 const untilIs = (endpoint_id: string, event_id: string, expected: object) =>
   eventually(async () => {
-    const delivery = await stage.getDelivery(webhooks, endpoint_id, event_id);
+    const delivery = await harness.getDelivery(webhooks, endpoint_id, event_id);
     expect(delivery).toMatchObject(expected);
     return delivery;
   });
 
 describe('an attempt', () => {
-  beforeEach(async () => void (webhooks = await stage.startWebhooks({ policy: ONCE_SOON })));
+  beforeEach(async () => void (webhooks = await harness.startWebhooks({ policy: ONCE_SOON })));
 
   test('has the headers of a delivery and a verifiable signature', async () => {
-    const { id, secret } = await stage.createEnabledEndpoint(webhooks, URL_A, {
+    const { id, secret } = await harness.createEnabledEndpoint(webhooks, URL_A, {
       headers: { Authorization: 'Bearer mine' },
     });
-    const event = stage.addEvent({ type: 'milestone.recorded' });
-    await stage.publishEvents(event);
+    const event = harness.addEvent({ type: 'milestone.recorded' });
+    await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded' });
-    const [request] = stage.receivers.listDeliveriesAt(URL_A);
+    const [request] = harness.receivers.listDeliveriesAt(URL_A);
     expect(request?.headers).toEqual({
       authorization: 'Bearer mine',
       'content-type': 'application/json',
@@ -72,15 +72,15 @@ describe('an attempt', () => {
   });
 
   test('is retried with the same bytes and a new signature', async () => {
-    const { id, secret } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(
+    const { id, secret } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(
       URL_A,
-      first(1, () => ((stage.clockOffset += 2_000), createReceiverAnswer(500))),
+      first(1, () => ((harness.clockOffset += 2_000), createReceiverAnswer(500))),
     );
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 2 });
-    const [one, two] = stage.receivers.listDeliveriesAt(URL_A);
+    const [one, two] = harness.receivers.listDeliveriesAt(URL_A);
     expect(two?.body).toBe(one?.body);
     expect(two?.headers['service-event-id']).toBe(one?.headers['service-event-id']);
     expect(two?.headers['service-signature']).not.toBe(one?.headers['service-signature']);
@@ -92,23 +92,23 @@ describe('an attempt', () => {
 
   test('is a span in the trace of the causing request, across restarts', async () => {
     const trace = '0af7651916cd43dd8448eb211c80319c';
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, failing);
-    const event = stage.addEvent();
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, failing);
+    const event = harness.addEvent();
     const headers = { 'request-id': 'req_1', traceparent: `00-${trace}-b7ad6b7169203331-01` };
-    await stage.sendMessages(stage.createMessage(event, headers));
+    await harness.sendMessages(harness.createMessage(event, headers));
     await untilIs(id, event.id, { attempts_count: 2 });
     await webhooks.stop();
-    webhooks = await stage.startWebhooks();
-    stage.receivers.respondWith(URL_A, (request) => stage.receivers.respondWithOk(request));
-    const { id: delivery } = await stage.getDelivery(webhooks, id, event.id);
+    webhooks = await harness.startWebhooks();
+    harness.receivers.respondWith(URL_A, (request) => harness.receivers.respondWithOk(request));
+    const { id: delivery } = await harness.getDelivery(webhooks, id, event.id);
     await webhooks.deliveries.retry(about(delivery));
     await untilIs(id, event.id, { status: 'succeeded', attempts_count: 3 });
-    const sent = stage.receivers.listDeliveriesAt(URL_A).map((request) => request.headers['traceparent']);
+    const sent = harness.receivers.listDeliveriesAt(URL_A).map((request) => request.headers['traceparent']);
     const span = new RegExp(`^00-${trace}-(?!0{16}|b7ad6b7169203331)[0-9a-f]{16}-01$`);
     expect(sent).toEqual([1, 2, 3].map(() => expect.stringMatching(span) as string));
     expect(new Set(sent).size).toBe(3);
-    const lines = stage.lines.filter((line) => line['delivery'] === delivery);
+    const lines = harness.lines.filter((line) => line['delivery'] === delivery);
     expect(lines.map(({ request_id, trace_id }) => ({ request_id, trace_id }))).toEqual(
       lines.map(() => ({ request_id: 'req_1', trace_id: trace })),
     );
@@ -118,13 +118,13 @@ describe('an attempt', () => {
   test.each([undefined, 'nonsense', `00-${'0'.repeat(32)}-b7ad6b7169203331-01`])(
     'of an event with traceparent %j belongs to a trace of that event',
     async (traceparent) => {
-      await stage.createEnabledEndpoint(webhooks, URL_A);
-      await stage.createEnabledEndpoint(webhooks, URL_B);
-      stage.receivers.respondWith(URL_A, first(1, failing));
-      const event = stage.addEvent();
-      await stage.sendMessages(stage.createMessage(event, { traceparent }));
+      await harness.createEnabledEndpoint(webhooks, URL_A);
+      await harness.createEnabledEndpoint(webhooks, URL_B);
+      harness.receivers.respondWith(URL_A, first(1, failing));
+      const event = harness.addEvent();
+      await harness.sendMessages(harness.createMessage(event, { traceparent }));
       const sent = await eventually(() => {
-        const requests = [...stage.receivers.listDeliveriesAt(URL_A), ...stage.receivers.listDeliveriesAt(URL_B)];
+        const requests = [...harness.receivers.listDeliveriesAt(URL_A), ...harness.receivers.listDeliveriesAt(URL_B)];
         expect(requests).toHaveLength(3);
         return requests.map(({ headers }) => headers['traceparent'] ?? '');
       });
@@ -138,8 +138,8 @@ describe('an attempt', () => {
     await webhooks.stop();
     const process = new KillableProcess();
     process.clockOffset = -3_600_000;
-    webhooks = await stage.startWebhooks({}, process);
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    webhooks = await harness.startWebhooks({}, process);
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     const sent = await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
     await untilIs(id, sent.event_id, { status: 'succeeded' });
     await webhooks.deliveries.retry(about(sent.id));
@@ -147,13 +147,13 @@ describe('an attempt', () => {
   });
 
   test('that fails is logged once for its endpoint, and so is the next success', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, first(3, failing));
-    await stage.publishEvents(stage.addEvent(), stage.addEvent(), stage.addEvent(), stage.addEvent());
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, first(3, failing));
+    await harness.publishEvents(harness.addEvent(), harness.addEvent(), harness.addEvent(), harness.addEvent());
     await eventually(async () => {
-      expect(await stage.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(4);
+      expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(4);
     });
-    const told = stage.lines.filter(({ level, endpoint }) => endpoint === id && level !== 'debug');
+    const told = harness.lines.filter(({ level, endpoint }) => endpoint === id && level !== 'debug');
     expect(told).toMatchObject([
       { level: 'warn', message: 'webhooks: an endpoint is failing', reason: 'The endpoint answered 500.' },
       { level: 'info', message: 'webhooks: an endpoint answers again' },
@@ -162,23 +162,23 @@ describe('an attempt', () => {
   });
 
   test('logs that it was sent again, and its outcome', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(
       URL_A,
       first(1, () => ({ ...createReceiverAnswer(500), resent: true })),
     );
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     const { attempts } = await untilIs(id, event.id, { status: 'succeeded' });
     expect(attempts).toMatchObject([{ status_code: 500, resent: true }, { status_code: 200 }]);
     expect(attempts[1]).not.toHaveProperty('resent');
   });
 
   test('is logged with its outcome', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, first(1, failing));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, first(1, failing));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     const delivery = await untilIs(id, event.id, { status: 'succeeded' });
     const times = { at: expect.any(String) as string, duration_ms: expect.any(Number) as number, manual: false };
     expect(delivery).toMatchObject({
@@ -203,49 +203,49 @@ describe('an attempt', () => {
   });
 
   test('without an answer is logged with the reason', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(
       URL_A,
       first(1, () => TIMEOUT_FAILURE),
     );
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     const { attempts } = await untilIs(id, event.id, { status: 'succeeded' });
     expect(attempts[0]).toMatchObject({ status_code: null, response: null, error: { code: 'timeout' } });
   });
 
   test("respects the endpoint's maximum concurrency", async () => {
-    await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 3 });
-    await stage.createEnabledEndpoint(webhooks, URL_B);
+    await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 3 });
+    await harness.createEnabledEndpoint(webhooks, URL_B);
     const slowly: FakeBehaviour = async () => {
-      await simulateDelay(5);
+      await waitForSimulatedDelay(5);
       return createReceiverAnswer(200);
     };
-    stage.receivers.respondWith(URL_A, slowly);
-    stage.receivers.respondWith(URL_B, slowly);
-    await stage.publishEvents(...Array.from({ length: 60 }, () => stage.addEvent()));
+    harness.receivers.respondWith(URL_A, slowly);
+    harness.receivers.respondWith(URL_B, slowly);
+    await harness.publishEvents(...Array.from({ length: 60 }, () => harness.addEvent()));
     await eventually(async () =>
-      expect(await stage.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(120),
+      expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(120),
     );
-    expect(stage.receivers.mostAtOnce.get(URL_A)).toBe(3);
-    expect(stage.receivers.mostAtOnce.get(URL_B)).toBe(16);
+    expect(harness.receivers.mostAtOnce.get(URL_A)).toBe(3);
+    expect(harness.receivers.mostAtOnce.get(URL_B)).toBe(16);
   });
 });
 
 describe('a delivery that keeps failing', () => {
   test('becomes a dead letter at the end of its window, and is announced', async () => {
-    webhooks = await stage.startWebhooks({ policy: SHORT });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, failing);
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    webhooks = await harness.startWebhooks({ policy: SHORT });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, failing);
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     const attempted = await untilIs(id, event.id, { status: 'dead_lettered', next_attempt_at: null });
     const { attempts } = attempted;
     const span = Date.parse(attempts.at(-1)?.at ?? '') - Date.parse(attempts[0]?.at ?? '');
     expect(span).toBeGreaterThanOrEqual(SHORT.windowMs);
     // A slow process fits no attempt between the first and the last.
     expect(attempts.length).toBeGreaterThanOrEqual(2);
-    const [message, ...more] = await stage.readMessages(DEAD_LETTERS_TOPIC, 1);
+    const [message, ...more] = await harness.readMessages(DEAD_LETTERS_TOPIC, 1);
     expect(more).toEqual([]);
     expect(message).toMatchObject({ key: id, headers: { 'event-id': event.id } });
     expect(JSON.parse(message?.value ?? '')).toMatchObject({
@@ -268,43 +268,43 @@ describe('a delivery that keeps failing', () => {
   });
 
   test('succeeds if its last attempt does', async () => {
-    webhooks = await stage.startWebhooks({ policy: SHORT });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    webhooks = await harness.startWebhooks({ policy: SHORT });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     const begin = Date.now();
-    stage.receivers.respondWith(URL_A, ({ at }) => createReceiverAnswer(at < begin + SHORT.windowMs ? 500 : 200));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    harness.receivers.respondWith(URL_A, ({ at }) => createReceiverAnswer(at < begin + SHORT.windowMs ? 500 : 200));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded', last_error: null });
     expect(webhooks.metrics.getMetricValue('webhook_dead_letters_total')).toBe(0);
   });
 
   test('keeps its schedule across restarts', async () => {
-    webhooks = await stage.startWebhooks({ policy: { ...ONCE_SOON, firstMs: 3_600_000 } });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, first(1, failing));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    webhooks = await harness.startWebhooks({ policy: { ...ONCE_SOON, firstMs: 3_600_000 } });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, first(1, failing));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     const { next_attempt_at } = await untilIs(id, event.id, { status: 'retrying' });
     await webhooks.stop();
-    webhooks = await stage.startWebhooks();
-    stage.clockOffset = 3_000_000;
-    expect(await stage.getDelivery(webhooks, id, event.id)).toMatchObject({ next_attempt_at, attempts_count: 1 });
-    stage.clockOffset = 4_000_000;
+    webhooks = await harness.startWebhooks();
+    harness.clockOffset = 3_000_000;
+    expect(await harness.getDelivery(webhooks, id, event.id)).toMatchObject({ next_attempt_at, attempts_count: 1 });
+    harness.clockOffset = 4_000_000;
     const { attempts } = await untilIs(id, event.id, { status: 'succeeded', attempts_count: 2 });
     expect(Date.parse(attempts[1]?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(next_attempt_at ?? ''));
   });
 
   test('is attempted after an outage of ours that lasted longer than its window', async () => {
-    webhooks = await stage.startWebhooks();
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, first(1, failing));
-    const [failed, untried] = [stage.addEvent(), stage.addEvent()];
-    await stage.publishEvents(failed);
+    webhooks = await harness.startWebhooks();
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, first(1, failing));
+    const [failed, untried] = [harness.addEvent(), harness.addEvent()];
+    await harness.publishEvents(failed);
     await untilIs(id, failed.id, { status: 'retrying' });
     await webhooks.stop();
-    await stage.publishEvents(untried);
-    stage.clockOffset = 100 * 3_600_000;
-    webhooks = await stage.startWebhooks();
+    await harness.publishEvents(untried);
+    harness.clockOffset = 100 * 3_600_000;
+    webhooks = await harness.startWebhooks();
     await untilIs(id, failed.id, { status: 'succeeded', attempts_count: 2 });
     await untilIs(id, untried.id, { status: 'succeeded', attempts_count: 1 });
   });
@@ -312,28 +312,31 @@ describe('a delivery that keeps failing', () => {
 
 describe('an endpoint that answers 410', () => {
   test('is disabled; the delivery becomes a dead letter, and others wait until it is enabled', async () => {
-    webhooks = await stage.startWebhooks({ policy: NEVER });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
-    stage.receivers.respondWith(
+    webhooks = await harness.startWebhooks({ policy: NEVER });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
+    harness.receivers.respondWith(
       URL_A,
       first(1, () => createReceiverAnswer(410)),
     );
-    const [one, two] = [stage.addEvent(), stage.addEvent()];
-    await stage.publishEvents(one);
-    await stage.publishEvents(two);
+    const [one, two] = [harness.addEvent(), harness.addEvent()];
+    await harness.publishEvents(one);
+    await harness.publishEvents(two);
     await eventually(async () =>
-      expect(await stage.listDeliveries(webhooks, { statuses: ['dead_lettered'] })).toHaveLength(1),
+      expect(await harness.listDeliveries(webhooks, { statuses: ['dead_lettered'] })).toHaveLength(1),
     );
     await eventually(async () =>
-      expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' }),
+      expect(await webhooks.endpoints.get(on(id))).toMatchObject({
+        status: 'disabled',
+        disabled_reason: 'gone',
+      }),
     );
     await eventually(async () =>
-      expect(await stage.listDeliveries(webhooks, { statuses: ['pending'] })).toHaveLength(1),
+      expect(await harness.listDeliveries(webhooks, { statuses: ['pending'] })).toHaveLength(1),
     );
-    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
     await webhooks.endpoints.enable(on(id));
     await eventually(async () =>
-      expect(await stage.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1),
+      expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1),
     );
   });
 });
@@ -346,30 +349,30 @@ describe('endpoints that answer 410 while the event store is unreachable', () =>
   };
 
   test('are disabled once it is reachable, without delaying other endpoints', async () => {
-    webhooks = await stage.startWebhooks({ policy: NEVER, maxInFlight: 2 });
+    webhooks = await harness.startWebhooks({ policy: NEVER, maxInFlight: 2 });
     for (const url of GONE) {
-      await stage.createEnabledEndpoint(webhooks, url);
-      stage.receivers.respondWith(url, () => createReceiverAnswer(410));
+      await harness.createEnabledEndpoint(webhooks, url);
+      harness.receivers.respondWith(url, () => createReceiverAnswer(410));
     }
-    stage.logIsAway = true;
-    await stage.publishEvents(stage.addEvent());
+    harness.logIsAway = true;
+    await harness.publishEvents(harness.addEvent());
     const dead = { statuses: ['dead_lettered'] };
-    await eventually(async () => expect(await stage.listDeliveries(webhooks, dead)).toHaveLength(GONE.length));
-    stage.logIsAway = false;
+    await eventually(async () => expect(await harness.listDeliveries(webhooks, dead)).toHaveLength(GONE.length));
+    harness.logIsAway = false;
     await eventually(async () => expect(await statuses()).toEqual(GONE.toReversed().map((url) => [url, 'disabled'])));
-    expect(GONE.map((url) => stage.receivers.listDeliveriesAt(url).length)).toEqual(GONE.map(() => 1));
+    expect(GONE.map((url) => harness.receivers.listDeliveriesAt(url).length)).toEqual(GONE.map(() => 1));
   });
 
   test('are disabled before their process has stopped', async () => {
-    webhooks = await stage.startWebhooks({ policy: NEVER, drainMs: 10_000 });
-    await stage.createEnabledEndpoint(webhooks, URL_A);
+    webhooks = await harness.startWebhooks({ policy: NEVER, drainMs: 10_000 });
+    await harness.createEnabledEndpoint(webhooks, URL_A);
     let stopped: Promise<void> = Promise.resolve();
-    stage.receivers.respondWith(URL_A, () => {
+    harness.receivers.respondWith(URL_A, () => {
       stopped = webhooks.stop();
       return createReceiverAnswer(410);
     });
-    await stage.publishEvents(stage.addEvent());
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
+    await harness.publishEvents(harness.addEvent());
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
     await stopped;
     expect(await statuses()).toEqual([[URL_A, 'disabled']]);
   });
@@ -379,53 +382,53 @@ describe('an endpoint that answers 429 with Retry-After', () => {
   const holding: FakeBehaviour = () => createReceiverAnswer(429, { 'retry-after': '60' });
 
   test('gets nothing for that time, and no attempt is consumed', async () => {
-    webhooks = await stage.startWebhooks({ policy: ONCE_SOON });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
-    const other = await stage.createEnabledEndpoint(webhooks, URL_B);
-    stage.receivers.respondWith(URL_A, first(1, holding));
-    const events = [stage.addEvent(), stage.addEvent(), stage.addEvent()];
-    for (const event of events) await stage.publishEvents(event);
+    webhooks = await harness.startWebhooks({ policy: ONCE_SOON });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
+    const other = await harness.createEnabledEndpoint(webhooks, URL_B);
+    harness.receivers.respondWith(URL_A, first(1, holding));
+    const events = [harness.addEvent(), harness.addEvent(), harness.addEvent()];
+    for (const event of events) await harness.publishEvents(event);
     for (const event of events) await untilIs(other.id, event.id, { status: 'succeeded' });
     await eventually(async () =>
-      expect(await stage.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1),
+      expect(await harness.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(1),
     );
-    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
     // Also in another process.
     await webhooks.stop();
-    webhooks = await stage.startWebhooks({ policy: ONCE_SOON });
-    const late = stage.addEvent();
-    await stage.publishEvents(late);
+    webhooks = await harness.startWebhooks({ policy: ONCE_SOON });
+    const late = harness.addEvent();
+    await harness.publishEvents(late);
     await untilIs(other.id, late.id, { status: 'succeeded' });
-    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
-    stage.clockOffset = 61_000;
+    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    harness.clockOffset = 61_000;
     for (const event of [...events, late]) await untilIs(id, event.id, { status: 'succeeded' });
   });
 
   test('is not held at another URL', async () => {
-    webhooks = await stage.startWebhooks({ policy: ONCE_SOON });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, holding);
-    const held = stage.addEvent();
-    await stage.publishEvents(held);
+    webhooks = await harness.startWebhooks({ policy: ONCE_SOON });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, holding);
+    const held = harness.addEvent();
+    await harness.publishEvents(held);
     await untilIs(id, held.id, { status: 'retrying' });
     await webhooks.endpoints.change({ ...on(id), fields: { url: URL_B } });
     await webhooks.endpoints.verify(on(id));
     await webhooks.endpoints.enable(on(id));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'succeeded' });
     await untilIs(id, held.id, { status: 'succeeded', attempts_count: 2 });
-    expect(stage.receivers.listDeliveriesAt(URL_B)).toHaveLength(2);
+    expect(harness.receivers.listDeliveriesAt(URL_B)).toHaveLength(2);
   });
 
   test('gets the last attempt after a hold that ends beyond the window', async () => {
-    webhooks = await stage.startWebhooks({ policy: SHORT });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, holding);
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    webhooks = await harness.startWebhooks({ policy: SHORT });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, holding);
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'retrying', attempts_count: 1 });
-    stage.clockOffset = 61_000;
+    harness.clockOffset = 61_000;
     await untilIs(id, event.id, { status: 'dead_lettered', attempts_count: 2 });
   });
 });
@@ -433,29 +436,29 @@ describe('an endpoint that answers 429 with Retry-After', () => {
 describe('in the middle of retries', () => {
   let other: WebhookEndpoint;
   beforeEach(async () => {
-    webhooks = await stage.startWebhooks({ policy: { ...SHORT, windowMs: 1_000 } });
-    other = await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['document.approved'] });
+    webhooks = await harness.startWebhooks({ policy: { ...SHORT, windowMs: 1_000 } });
+    other = await harness.createEnabledEndpoint(webhooks, URL_B, { event_types: ['document.approved'] });
   });
 
   /** Resolves when everything that was due has been handled, shown by another endpoint's delivery. */
   async function overtaken(): Promise<void> {
-    const event = stage.addEvent({ type: 'document.approved' });
-    await stage.publishEvents(event);
+    const event = harness.addEvent({ type: 'document.approved' });
+    await harness.publishEvents(event);
     await untilIs(other.id, event.id, { status: 'succeeded' });
   }
 
   test('disabling holds pending deliveries and their windows; enabling continues', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { event_types: ['shipment.created'] });
-    stage.receivers.respondWith(URL_A, failing);
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { event_types: ['shipment.created'] });
+    harness.receivers.respondWith(URL_A, failing);
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     await untilIs(id, event.id, { status: 'retrying' });
     await webhooks.endpoints.disable(on(id));
     await overtaken();
-    const held = await stage.getDelivery(webhooks, id, event.id);
-    stage.clockOffset = 3_600_000;
+    const held = await harness.getDelivery(webhooks, id, event.id);
+    harness.clockOffset = 3_600_000;
     await overtaken();
-    expect(await stage.getDelivery(webhooks, id, event.id)).toEqual(held);
+    expect(await harness.getDelivery(webhooks, id, event.id)).toEqual(held);
     await webhooks.endpoints.enable(on(id));
     const after = await untilIs(id, event.id, { attempts_count: held.attempts_count + 1 });
     expect(after.status).toBe('retrying');
@@ -463,27 +466,27 @@ describe('in the middle of retries', () => {
   });
 
   test('deleting discards pending deliveries and keeps the log', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, {
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, {
       max_concurrency: 1,
       event_types: ['shipment.created'],
     });
-    stage.receivers.respondWith(URL_A, failing);
-    const events = Array.from({ length: 30 }, () => stage.addEvent());
-    await stage.publishEvents(...events);
+    harness.receivers.respondWith(URL_A, failing);
+    const events = Array.from({ length: 30 }, () => harness.addEvent());
+    await harness.publishEvents(...events);
     await eventually(async () =>
-      expect(await stage.listDeliveries(webhooks, { statuses: ['retrying'] })).not.toEqual([]),
+      expect(await harness.listDeliveries(webhooks, { statuses: ['retrying'] })).not.toEqual([]),
     );
     await webhooks.endpoints.remove(on(id));
     await eventually(async () =>
-      expect(await stage.listDeliveries(webhooks, { statuses: ['discarded'] })).toHaveLength(30),
+      expect(await harness.listDeliveries(webhooks, { statuses: ['discarded'] })).toHaveLength(30),
     );
     await overtaken();
-    const count = stage.receivers.listDeliveriesAt(URL_A).length;
-    await stage.publishEvents(stage.addEvent());
-    stage.clockOffset = 3_600_000;
+    const count = harness.receivers.listDeliveriesAt(URL_A).length;
+    await harness.publishEvents(harness.addEvent());
+    harness.clockOffset = 3_600_000;
     await overtaken();
-    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(count);
-    const log = await stage.listDeliveries(webhooks, { endpoint_id: id });
+    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(count);
+    const log = await harness.listDeliveries(webhooks, { endpoint_id: id });
     expect(log).toHaveLength(30);
     const tried = log.find(({ attempts_count }) => attempts_count > 0);
     const detail = await webhooks.deliveries.get({ scopes: [SAMPLE_SCOPE], delivery_id: tried?.id ?? '' });
@@ -491,16 +494,16 @@ describe('in the middle of retries', () => {
   });
 
   test('deleting during an attempt ends the delivery with it', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
-    stage.receivers.respondWith(URL_A, async () => {
+    harness.receivers.respondWith(URL_A, async () => {
       await released;
       return createReceiverAnswer(500);
     });
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1));
     await webhooks.endpoints.remove(on(id));
     release();
     await untilIs(id, event.id, { status: 'discarded', attempts_count: 1, next_attempt_at: null });
@@ -509,13 +512,16 @@ describe('in the middle of retries', () => {
 
 describe('requests of a person', () => {
   test('a retry is one attempt and keeps the schedule', async () => {
-    webhooks = await stage.startWebhooks({ policy: NEVER });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, first(2, failing));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    webhooks = await harness.startWebhooks({ policy: NEVER });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, first(2, failing));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     const before = await untilIs(id, event.id, { status: 'retrying' });
-    expect(await webhooks.deliveries.retry(about(before.id))).toMatchObject({ id: before.id, status: 'retrying' });
+    expect(await webhooks.deliveries.retry(about(before.id))).toMatchObject({
+      id: before.id,
+      status: 'retrying',
+    });
     const after = await untilIs(id, event.id, { attempts_count: 2 });
     expect(after).toMatchObject({ status: 'retrying', next_attempt_at: before.next_attempt_at });
     expect(after.attempts.map(({ manual }) => manual)).toEqual([false, true]);
@@ -524,29 +530,31 @@ describe('requests of a person', () => {
   });
 
   test('a retried dead letter that fails again stays one; one that succeeds is a success', async () => {
-    webhooks = await stage.startWebhooks({ policy: { ...SHORT, windowMs: 1 } });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, failing);
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    webhooks = await harness.startWebhooks({ policy: { ...SHORT, windowMs: 1 } });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, failing);
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     const dead = await untilIs(id, event.id, { status: 'dead_lettered' });
     await webhooks.deliveries.retry(about(dead.id));
     await untilIs(id, event.id, { status: 'dead_lettered', attempts_count: dead.attempts_count + 1 });
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
     await webhooks.deliveries.retry(about(dead.id));
     await untilIs(id, event.id, { status: 'succeeded' });
-    expect(await stage.readMessages(DEAD_LETTERS_TOPIC, 1)).toHaveLength(1);
+    expect(await harness.readMessages(DEAD_LETTERS_TOPIC, 1)).toHaveLength(1);
   });
 
   test('a retry is sent to enabled endpoints only', async () => {
-    webhooks = await stage.startWebhooks({ policy: NEVER });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, failing);
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    webhooks = await harness.startWebhooks({ policy: NEVER });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, failing);
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     const delivery = await untilIs(id, event.id, { status: 'retrying' });
     await webhooks.endpoints.disable(on(id));
-    await expect(webhooks.deliveries.retry(about(delivery.id))).rejects.toMatchObject({ code: 'endpoint_not_enabled' });
+    await expect(webhooks.deliveries.retry(about(delivery.id))).rejects.toMatchObject({
+      code: 'endpoint_not_enabled',
+    });
     await webhooks.endpoints.remove(on(id));
     await expect(webhooks.deliveries.retry(about(delivery.id))).rejects.toMatchObject({
       code: 'endpoint_not_enabled',
@@ -555,75 +563,77 @@ describe('requests of a person', () => {
   });
 
   test('a retry waits neither for a hold nor for due deliveries', async () => {
-    webhooks = await stage.startWebhooks({ policy: NEVER });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
-    stage.receivers.respondWith(
+    webhooks = await harness.startWebhooks({ policy: NEVER });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
+    harness.receivers.respondWith(
       URL_A,
       first(1, () => createReceiverAnswer(503, { 'retry-after': '3600' })),
     );
-    const [one, two] = [stage.addEvent(), stage.addEvent()];
-    await stage.publishEvents(one);
+    const [one, two] = [harness.addEvent(), harness.addEvent()];
+    await harness.publishEvents(one);
     const held = await untilIs(id, one.id, { status: 'retrying' });
-    await stage.publishEvents(two);
+    await harness.publishEvents(two);
     await untilIs(id, two.id, { status: 'pending' });
     await webhooks.deliveries.retry(about(held.id));
     await untilIs(id, one.id, { status: 'succeeded' });
-    expect(await stage.getDelivery(webhooks, id, two.id)).toMatchObject({ status: 'pending' });
+    expect(await harness.getDelivery(webhooks, id, two.id)).toMatchObject({ status: 'pending' });
   });
 
   test('a test reaches a disabled endpoint, however many retries wait', async () => {
-    webhooks = await stage.startWebhooks();
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    webhooks = await harness.startWebhooks();
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.endpoints.disable(on(id));
-    const letters = await storeDeadLetters(stage, 300, { endpoint_id: id });
-    const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
-    const retried = letters.map((letter) => convertToDeliveryDocument(requestExtraAttempt(letter, stage.now())));
+    const letters = await storeDeadLetters(harness, 300, { endpoint_id: id });
+    const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+    const retried = letters.map((letter) => convertToDeliveryDocument(requestExtraAttempt(letter, harness.now())));
     await stored.writeMany(retried.map((document) => ({ kind: 'upsert', document })));
     await webhooks.stop();
-    webhooks = await stage.startWebhooks();
+    webhooks = await harness.startWebhooks();
     for (let sent = 1; sent <= 2; sent += 1) {
       await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-      await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(sent));
+      await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(sent));
     }
     await webhooks.endpoints.enable(on(id));
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(302), { deadlineMs: 20_000 });
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(302), { deadlineMs: 20_000 });
   });
 
   test('discarding ends a delivery; a success cannot be discarded', async () => {
-    webhooks = await stage.startWebhooks({ policy: NEVER });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, first(1, failing));
-    const [one, two] = [stage.addEvent(), stage.addEvent()];
-    await stage.publishEvents(one);
+    webhooks = await harness.startWebhooks({ policy: NEVER });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, first(1, failing));
+    const [one, two] = [harness.addEvent(), harness.addEvent()];
+    await harness.publishEvents(one);
     const delivery = await untilIs(id, one.id, { status: 'retrying' });
     expect(await webhooks.deliveries.discard(about(delivery.id))).toMatchObject({ status: 'discarded' });
     expect(await webhooks.deliveries.discard(about(delivery.id))).toMatchObject({ status: 'discarded' });
-    await stage.publishEvents(two);
+    await harness.publishEvents(two);
     const done = await untilIs(id, two.id, { status: 'succeeded' });
-    await expect(webhooks.deliveries.discard(about(done.id))).rejects.toMatchObject({ code: 'delivery_succeeded' });
-    stage.clockOffset = 4_000_000;
+    await expect(webhooks.deliveries.discard(about(done.id))).rejects.toMatchObject({
+      code: 'delivery_succeeded',
+    });
+    harness.clockOffset = 4_000_000;
     await webhooks.endpoints.test({ ...on(id), type: 'shipment.created' });
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(3));
-    expect(await stage.getDelivery(webhooks, id, one.id)).toMatchObject({ status: 'discarded', attempts_count: 1 });
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(3));
+    expect(await harness.getDelivery(webhooks, id, one.id)).toMatchObject({ status: 'discarded', attempts_count: 1 });
   });
 
   test('discarding during an attempt takes effect, unless it was delivered', async () => {
-    webhooks = await stage.startWebhooks({ policy: NEVER });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    webhooks = await harness.startWebhooks({ policy: NEVER });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     for (const [status, end] of [
       [500, 'discarded'],
       [200, 'succeeded'],
     ] as const) {
       let release: () => void = () => undefined;
       const released = new Promise<void>((resolve) => (release = resolve));
-      stage.receivers.respondWith(URL_A, async () => {
+      harness.receivers.respondWith(URL_A, async () => {
         await released;
         return createReceiverAnswer(status);
       });
-      const event = stage.addEvent();
-      await stage.publishEvents(event);
+      const event = harness.addEvent();
+      await harness.publishEvents(event);
       const delivery = await untilIs(id, event.id, { status: 'pending' });
-      await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A).at(-1)?.body).toContain(event.id));
+      await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A).at(-1)?.body).toContain(event.id));
       await webhooks.deliveries.discard(about(delivery.id));
       release();
       await untilIs(id, event.id, { status: end, attempts_count: 1, attempts: [{ status_code: status }] });
@@ -633,16 +643,16 @@ describe('requests of a person', () => {
 
 describe('the log', () => {
   test('is listed newest first, page by page, with every filter', async () => {
-    webhooks = await stage.startWebhooks({ policy: NEVER });
-    const a = await stage.createEnabledEndpoint(webhooks, URL_A);
-    const b = await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['shipment.updated'] });
-    stage.receivers.respondWith(URL_B, failing);
+    webhooks = await harness.startWebhooks({ policy: NEVER });
+    const a = await harness.createEnabledEndpoint(webhooks, URL_A);
+    const b = await harness.createEnabledEndpoint(webhooks, URL_B, { event_types: ['shipment.updated'] });
+    harness.receivers.respondWith(URL_B, failing);
     const events = [];
     for (let n = 0; n < 6; n += 1) {
-      stage.clockOffset += 1_000;
-      const event = stage.addEvent({ type: n % 2 === 0 ? 'shipment.created' : 'shipment.updated' });
+      harness.clockOffset += 1_000;
+      const event = harness.addEvent({ type: n % 2 === 0 ? 'shipment.created' : 'shipment.updated' });
       events.push(event);
-      await stage.publishEvents(event);
+      await harness.publishEvents(event);
       await untilIs(a.id, event.id, { status: 'succeeded' });
       if (n % 2 === 1) await untilIs(b.id, event.id, { status: 'retrying' });
     }

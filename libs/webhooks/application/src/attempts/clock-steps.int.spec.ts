@@ -3,7 +3,7 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(60_000);
 
@@ -12,30 +12,30 @@ const HOUR = 3_600_000;
 const DAYS = 3 * 24 * HOUR;
 const SOON: RetryPolicy = { firstMs: 50, factor: 1, capMs: 50, windowMs: 30 * 24 * HOUR };
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let process: KillableProcess;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
   process = new KillableProcess();
-  webhooks = await stage.startWebhooks({ policy: SOON }, process);
+  webhooks = await harness.startWebhooks({ policy: SOON }, process);
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
-const attemptCount = () => stage.receivers.listDeliveriesAt(URL).length;
+const attemptCount = () => harness.receivers.listDeliveriesAt(URL).length;
 
 describe('an endpoint of a process whose wall clock is set', () => {
   test.each([3 * HOUR, -3 * HOUR])('gets new events at once after %i ms with attempts in progress', async (step) => {
-    await stage.createEnabledEndpoint(webhooks, URL);
+    await harness.createEnabledEndpoint(webhooks, URL);
     const gate = Promise.withResolvers<void>();
-    stage.receivers.respondWith(URL, () => gate.promise.then(() => createReceiverAnswer(200)));
-    await stage.publishEvents(...Array.from({ length: 4 }, () => stage.addEvent()));
+    harness.receivers.respondWith(URL, () => gate.promise.then(() => createReceiverAnswer(200)));
+    await harness.publishEvents(...Array.from({ length: 4 }, () => harness.addEvent()));
     await eventually(() => expect(attemptCount()).toBe(4));
     process.clockOffset += step;
     gate.resolve();
     for (let sent = 5; sent <= 10; sent += 1) {
-      await stage.publishEvents(stage.addEvent());
+      await harness.publishEvents(harness.addEvent());
       await eventually(() => expect(attemptCount()).toBe(sent));
     }
   });
@@ -43,20 +43,20 @@ describe('an endpoint of a process whose wall clock is set', () => {
   test.each(['by the same process', 'by the next process'])(
     'is attempted after days forward and back %s',
     async (by) => {
-      await stage.createEnabledEndpoint(webhooks, URL);
-      stage.receivers.respondWith(URL, () => createReceiverAnswer(500));
-      await stage.publishEvents(stage.addEvent());
+      await harness.createEnabledEndpoint(webhooks, URL);
+      harness.receivers.respondWith(URL, () => createReceiverAnswer(500));
+      await harness.publishEvents(harness.addEvent());
       await eventually(() => expect(attemptCount()).toBeGreaterThan(1));
       process.clockOffset += DAYS;
-      await stage.publishEvents(stage.addEvent());
+      await harness.publishEvents(harness.addEvent());
       const before = attemptCount();
       await eventually(() => expect(attemptCount()).toBeGreaterThan(before + 4));
       process.clockOffset -= DAYS;
       if (by === 'by the next process') {
         await webhooks.stop();
-        webhooks = await stage.startWebhooks({ policy: SOON });
+        webhooks = await harness.startWebhooks({ policy: SOON });
       }
-      stage.receivers.respondWith(URL, () => createReceiverAnswer(200));
+      harness.receivers.respondWith(URL, () => createReceiverAnswer(200));
       await eventually(
         async () => {
           const [all] = [await webhooks.deliveries.list({ scopes: [SAMPLE_SCOPE], filter: {}, limit: 10 })];
@@ -68,13 +68,13 @@ describe('an endpoint of a process whose wall clock is set', () => {
   );
 
   test('waits no longer than it asked for with Retry-After', async () => {
-    await stage.createEnabledEndpoint(webhooks, URL);
-    stage.receivers.respondWith(URL, () => createReceiverAnswer(429, { 'retry-after': '1' }));
+    await harness.createEnabledEndpoint(webhooks, URL);
+    harness.receivers.respondWith(URL, () => createReceiverAnswer(429, { 'retry-after': '1' }));
     process.clockOffset += DAYS;
-    await stage.publishEvents(stage.addEvent());
+    await harness.publishEvents(harness.addEvent());
     await eventually(() => expect(attemptCount()).toBe(1));
     process.clockOffset -= DAYS;
-    stage.receivers.respondWith(URL, () => createReceiverAnswer(200));
+    harness.receivers.respondWith(URL, () => createReceiverAnswer(200));
     await eventually(() => expect(attemptCount()).toBe(2), { deadlineMs: 10_000 });
   });
 });

@@ -3,7 +3,7 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(120_000);
 
@@ -14,11 +14,11 @@ const URL_D = 'https://d.example.com/hook';
 const POLICY: RetryPolicy = { firstMs: 5, factor: 1, capMs: 5, windowMs: 3_600_000 };
 const EVENTS = 3;
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
 /** Events published first. The third and fourth endpoints leave one unanswered each. */
 const BEFORE = 2;
@@ -36,15 +36,15 @@ const SETTINGS = { policy: POLICY, maxWaiting: 0 };
 async function run(dieAt: number, before: boolean) {
   const workspace_id = `wsp_${dieAt}_${String(before)}`;
   const scope = { ...SAMPLE_SCOPE, workspace_id };
-  const setUp = await stage.startWebhooks(SETTINGS);
+  const setUp = await harness.startWebhooks(SETTINGS);
   const urls = [URL_A, URL_B, URL_C, URL_D].map((url) => `${url}/${workspace_id}`);
-  for (const url of urls) await stage.createEnabledEndpoint(setUp, url, { max_concurrency: 1 }, scope);
+  for (const url of urls) await harness.createEnabledEndpoint(setUp, url, { max_concurrency: 1 }, scope);
   await setUp.stop();
-  await stage.publishEvents(...Array.from({ length: BEFORE }, () => stage.addEvent(scope)));
-  stage.clockOffset += 1_000;
+  await harness.publishEvents(...Array.from({ length: BEFORE }, () => harness.addEvent(scope)));
+  harness.clockOffset += 1_000;
   const refused = new Set<string>();
   const accepted: string[] = [];
-  stage.receivers.respondWith(urls[0] ?? '', ({ headers }) => {
+  harness.receivers.respondWith(urls[0] ?? '', ({ headers }) => {
     const id = headers['service-event-id'] ?? '';
     if (!refused.has(id)) {
       refused.add(id);
@@ -53,13 +53,13 @@ async function run(dieAt: number, before: boolean) {
     accepted.push(`a ${id}`);
     return createReceiverAnswer(200);
   });
-  stage.receivers.respondWith(urls[1] ?? '', ({ headers }) => {
+  harness.receivers.respondWith(urls[1] ?? '', ({ headers }) => {
     accepted.push(`b ${headers['service-event-id'] ?? ''}`);
     return createReceiverAnswer(200);
   });
   const waken = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
   let isFirst = true;
-  stage.receivers.respondWith(urls[2] ?? '', ({ headers }) => {
+  harness.receivers.respondWith(urls[2] ?? '', ({ headers }) => {
     if (isFirst) {
       isFirst = false;
       return createReceiverAnswer(500);
@@ -67,27 +67,27 @@ async function run(dieAt: number, before: boolean) {
     accepted.push(`c ${headers['service-event-id'] ?? ''}`);
     return waken.promise;
   });
-  stage.receivers.respondWith(urls[3] ?? '', ({ headers }) => {
+  harness.receivers.respondWith(urls[3] ?? '', ({ headers }) => {
     accepted.push(`d ${headers['service-event-id'] ?? ''}`);
     return waken.promise;
   });
   const mortal = new KillableProcess(dieAt, before);
-  const first = await stage.startWebhooks(SETTINGS, mortal);
+  const first = await harness.startWebhooks(SETTINGS, mortal);
   await eventually(async () => {
     if (mortal.dead) return;
     const got = (name: string) => new Set(accepted.filter((one) => one.startsWith(name))).size;
     expect(['a', 'b', 'c', 'd'].map(got)).toEqual([BEFORE, BEFORE, 1, 1]);
-    expect(await stage.readLag()).toBe(0);
+    expect(await harness.readLag()).toBe(0);
   });
-  await stage.publishEvents(...Array.from({ length: EVENTS }, () => stage.addEvent(scope)));
+  await harness.publishEvents(...Array.from({ length: EVENTS }, () => harness.addEvent(scope)));
   await eventually(async () => {
-    if (!mortal.dead) expect(await stage.readLag()).toBe(0);
+    if (!mortal.dead) expect(await harness.readLag()).toBe(0);
   });
   const late = first.metrics.getMetricValue('webhook_deliveries_recorded_late_total');
   const putOff = first.metrics.getMetricValue('webhook_deliveries_put_off_total');
   waken.resolve(createReceiverAnswer(200));
   const all = async (webhooks: typeof setUp) => {
-    const done = await stage.listDeliveries(webhooks, { statuses: ['succeeded'] }, scope);
+    const done = await harness.listDeliveries(webhooks, { statuses: ['succeeded'] }, scope);
     expect(done).toHaveLength(EXPECTED);
   };
   await eventually(async () => {
@@ -99,15 +99,19 @@ async function run(dieAt: number, before: boolean) {
   await eventually(() => expect(hasStopped || mortal.dead).toBe(true));
   const lived = !mortal.dead;
   const inDoubt = mortal.unanswered;
-  const second = await stage.startWebhooks(SETTINGS);
+  const second = await harness.startWebhooks(SETTINGS);
   await eventually(() => all(second));
   await eventually(async () =>
     expect(
-      await second.deliveries.list({ scopes: [scope], filter: { statuses: ['pending', 'retrying'] }, limit: 9 }),
+      await second.deliveries.list({
+        scopes: [scope],
+        filter: { statuses: ['pending', 'retrying'] },
+        limit: 9,
+      }),
     ).toMatchObject({ items: [] }),
   );
   await second.stop();
-  expect(stage.errors).toEqual([]);
+  expect(harness.errors).toEqual([]);
   return { lived, accepted, inDoubt, late, putOff };
 }
 

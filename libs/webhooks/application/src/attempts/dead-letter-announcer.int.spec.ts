@@ -2,7 +2,7 @@ import { MessageRefused } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { WebhooksTestStage } from '../../test/stage.ts';
+import { WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { DEAD_LETTERS_TOPIC } from '../settings.ts';
 import {
   ANNOUNCEMENT_QUEUE,
@@ -11,16 +11,16 @@ import {
   convertToDeliveryDocument,
 } from '../store/delivery-document.ts';
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
 test('publishes a dead letter without its event, or skips it, if the broker refuses it; all others are published', async () => {
-  const letters = await storeDeadLetters(stage, 4, { endpoint_id: 'whe_1' });
+  const letters = await storeDeadLetters(harness, 4, { endpoint_id: 'whe_1' });
   const [large, largest] = letters.map(({ id }) => id);
-  const deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+  const deliveries = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
   const untold = letters.map((letter) => convertToDeliveryDocument({ ...letter, announced_at: null }));
   await deliveries.writeMany(untold.map((document) => ({ kind: 'upsert', document })));
   const process = new KillableProcess();
@@ -34,8 +34,8 @@ test('publishes a dead letter without its event, or skips it, if the broker refu
       return inner.publish(topic, messages);
     },
   });
-  await stage.startWebhooks({}, process);
-  const told = (await stage.readMessages(DEAD_LETTERS_TOPIC, 3)).map(
+  await harness.startWebhooks({}, process);
+  const told = (await harness.readMessages(DEAD_LETTERS_TOPIC, 3)).map(
     ({ value }) => JSON.parse(value) as { id: string },
   );
   expect(told.map(({ id }) => id).toSorted()).toEqual(
@@ -46,6 +46,6 @@ test('publishes a dead letter without its event, or skips it, if the broker refu
   );
   expect(told).toContainEqual(expect.objectContaining({ id: large, event: null }));
   await eventually(async () => expect(await deliveries.count({ queue: ANNOUNCEMENT_QUEUE })).toBe(0));
-  const warned = stage.lines.filter(({ message }) => message === 'webhooks: the dead letter topic refused a message');
+  const warned = harness.lines.filter(({ message }) => message === 'webhooks: the dead letter topic refused a message');
   expect(warned).toMatchObject([{ level: 'warn', delivery: largest }]);
 });

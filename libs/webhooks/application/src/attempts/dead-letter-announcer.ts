@@ -63,7 +63,7 @@ export class DeadLetterAnnouncer {
       countRetry: createRetryCounter(metrics),
       description: 'announcing dead letters',
       intervalMs: SWEEP_INTERVAL_MS,
-      round: (ending) => this.announceDeadLetters(ending),
+      runRound: (ending) => this.announceDeadLetters(ending),
     });
   }
 

@@ -105,7 +105,7 @@ export class Dispatcher implements EndpointObserver {
     const now = time.now();
     owned.adjustToClockSteps();
     if (endpoints.needsWindowFill(owned)) void endpoints.fillEndpoint(owned);
-    this.watchFailures(owned, now);
+    this.reportOrScheduleEndpointFailure(owned, now);
     if (owned.hasRecovered) void this.endRecovery(owned);
     if (owned.canTakeDelivery(now)) return this.scheduler.addEndpoint(owned);
     if (owned.state.hasReplayToContinue(now) && this.admitsReplay(owned)) void this.takeDeliveriesFromReplay(owned);
@@ -194,16 +194,16 @@ export class Dispatcher implements EndpointObserver {
   }
 
   /** Reports a failing endpoint, or sets a timer for its report. */
-  private watchFailures(owned: OwnedEndpoint, now: number): void {
+  private reportOrScheduleEndpointFailure(owned: OwnedEndpoint, now: number): void {
     const due = this.dependencies.reporter.getReportTime(owned);
-    if (due <= now) void this.reportFailures(owned);
+    if (due <= now) void this.reportEndpointFailing(owned);
     else if (due < Infinity) this.later.scheduleItem(owned, due);
   }
 
-  private async reportFailures(owned: OwnedEndpoint): Promise<void> {
+  private async reportEndpointFailing(owned: OwnedEndpoint): Promise<void> {
     const { reporter, engines } = this.dependencies;
     owned.state.beginReporting();
-    await engines.retryOrLog('reporting a failing endpoint', () => reporter.reportFailing(owned));
+    await engines.retryOrLog('reporting a failing endpoint', () => reporter.reportEndpointFailing(owned));
     owned.state.endReporting();
     this.onEndpointChange(owned);
   }

@@ -3,8 +3,8 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
-import type { Scope } from '../operation-types.ts';
+import { SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
+import type { WorkspaceScope } from '../operation-types.ts';
 
 jest.setTimeout(240_000);
 
@@ -15,47 +15,52 @@ const MINUTE = 60_000;
 const POLICY: RetryPolicy = { firstMs: MINUTE, factor: 1_000, capMs: 120 * MINUTE, windowMs: 120 * MINUTE };
 const URLS = ['faulty', 'told', 'told-too'] as const;
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
 /**
  * Two events for an endpoint that answers none. The process that owns it dies at the given outgoing call, and another
  * one continues. Returns whether the first survived, and the deliveries and arrivals at the other endpoints.
  */
 async function run(dieAt: number, before: boolean) {
-  const scope: Scope = { ...SAMPLE_SCOPE, workspace_id: `wsp_${dieAt}_${String(before)}` };
+  const scope: WorkspaceScope = { ...SAMPLE_SCOPE, workspace_id: `wsp_${dieAt}_${String(before)}` };
   const [faulty, ...others] = URLS.map((name) => `https://${name}.example.com/${scope.workspace_id}`);
-  const setUp = await stage.startWebhooks({ policy: POLICY });
-  const { id } = await stage.createEnabledEndpoint(setUp, String(faulty), { event_types: ['*', FAILING, DEAD] }, scope);
-  for (const url of others) await stage.createEnabledEndpoint(setUp, url, { event_types: [FAILING, DEAD] }, scope);
-  stage.receivers.respondWith(String(faulty), () => createReceiverAnswer(500));
-  await stage.publishEvents(stage.addEvent(scope), stage.addEvent(scope));
+  const setUp = await harness.startWebhooks({ policy: POLICY });
+  const { id } = await harness.createEnabledEndpoint(
+    setUp,
+    String(faulty),
+    { event_types: ['*', FAILING, DEAD] },
+    scope,
+  );
+  for (const url of others) await harness.createEnabledEndpoint(setUp, url, { event_types: [FAILING, DEAD] }, scope);
+  harness.receivers.respondWith(String(faulty), () => createReceiverAnswer(500));
+  await harness.publishEvents(harness.addEvent(scope), harness.addEvent(scope));
   const attempted = (times: number, webhooks = setUp) =>
     eventually(async () => {
-      const found = await stage.listDeliveries(webhooks, { endpoint_id: id }, scope);
+      const found = await harness.listDeliveries(webhooks, { endpoint_id: id }, scope);
       expect(found.map(({ attempts_count }) => attempts_count)).toEqual([times, times]);
     });
   await attempted(1);
-  stage.clockOffset += 2 * MINUTE;
+  harness.clockOffset += 2 * MINUTE;
   await attempted(2);
   await setUp.stop();
 
   const mortal = new KillableProcess(dieAt, before);
-  const first = await stage.startWebhooks({ policy: POLICY }, mortal);
+  const first = await harness.startWebhooks({ policy: POLICY }, mortal);
   const told = async (type: string, times: number) => {
-    const found = await stage.listDeliveries(setUp, { event_types: [type], statuses: ['succeeded'] }, scope);
+    const found = await harness.listDeliveries(setUp, { event_types: [type], statuses: ['succeeded'] }, scope);
     expect(found).toHaveLength(times);
   };
   const unlessDead = (check: () => Promise<void>) =>
     eventually(async () => {
       if (!mortal.dead) await check();
     });
-  stage.clockOffset += 60 * MINUTE;
+  harness.clockOffset += 60 * MINUTE;
   await unlessDead(() => told(FAILING, 2));
-  stage.clockOffset += 60 * MINUTE;
+  harness.clockOffset += 60 * MINUTE;
   await unlessDead(() => told(DEAD, 4));
   // The announcement is not marked yet, so the process may die while it is stopped, too.
   let stopped = false;
@@ -63,16 +68,16 @@ async function run(dieAt: number, before: boolean) {
   await eventually(() => expect(stopped || mortal.dead).toBe(true));
   const lived = stopped;
 
-  const second = await stage.startWebhooks({ policy: POLICY });
+  const second = await harness.startWebhooks({ policy: POLICY });
   await eventually(async () => {
     await told(FAILING, 2);
     await told(DEAD, 4);
   });
   await second.stop();
-  const recorded = await stage.listDeliveries(setUp, {}, scope);
+  const recorded = await harness.listDeliveries(setUp, {}, scope);
   const events = (type: string) => new Set(recorded.flatMap((one) => (one.event_type === type ? [one.event_id] : [])));
   const arrived = others.map(
-    (url) => new Set(stage.receivers.listDeliveriesAt(url).map(({ headers }) => headers['service-event-id'])),
+    (url) => new Set(harness.receivers.listDeliveriesAt(url).map(({ headers }) => headers['service-event-id'])),
   );
   return {
     lived,

@@ -52,7 +52,7 @@ describe('the report of a failing endpoint', () => {
     const owned = failing();
     const { reporter, reported } = createReporter(() => undefined);
     expect(reporter.getReportTime(owned)).toBe(START + HOUR_MS);
-    await reporter.reportFailing(owned);
+    await reporter.reportEndpointFailing(owned);
     expect(reported).toMatchObject([{ since: new Date(START).toISOString(), reason: { code: 'timeout' } }]);
     expect(reporter.getReportTime(owned)).toBe(Infinity);
   });
@@ -64,7 +64,7 @@ describe('the report of a failing endpoint', () => {
       owned.state.recordOutcome(owned.endpoint, SUCCESS, START + HOUR_MS, START + HOUR_MS);
       owned.state.recordOutcome(owned.endpoint, FAILURE, START + HOUR_MS + 1, START + HOUR_MS + 1);
     });
-    await reporter.reportFailing(owned);
+    await reporter.reportEndpointFailing(owned);
     // The report time is still unset: nothing of the former period was recorded.
     expect(owned.state.createFailingReport(7)).toMatchObject({ since: START + HOUR_MS + 1, at: 7 });
     expect(reporter.getReportTime(owned)).toBe(START + 2 * HOUR_MS + 1);
@@ -75,7 +75,7 @@ describe('the report of a failing endpoint', () => {
     const { reporter, reported } = createReporter(() => {
       owned.setEndpoint({ ...owned.endpoint, url_revision: 2, revision: 2 });
     });
-    await reporter.reportFailing(owned);
+    await reporter.reportEndpointFailing(owned);
     expect([reported, owned.state.concurrency]).toEqual([[], undefined]);
   });
 });

@@ -77,7 +77,7 @@ export class FailureReporter {
    * Reports the failing endpoint. The report is stored before the event is recorded, and marked as done afterwards.
    * After a crash, the next owner repeats an unfinished report with the same event id.
    */
-  async reportFailing(owned: OwnedEndpoint): Promise<void> {
+  async reportEndpointFailing(owned: OwnedEndpoint): Promise<void> {
     const { endpoints, events, time } = this.dependencies;
     const report = owned.state.createFailingReport(time.now());
     if (report === undefined) return;

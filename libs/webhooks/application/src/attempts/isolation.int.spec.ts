@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { eventually, choosePropertyRounds, simulateDelay } from '@tracking/testing';
+import { eventually, choosePropertyTestRounds, waitForSimulatedDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, createReceiverAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
-import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(60_000);
 
@@ -12,16 +12,16 @@ const URL_A = 'https://a.example.com/hook';
 const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, windowMs: 7_200_000 };
 const SOON: RetryPolicy = { firstMs: 50, factor: 1, capMs: 50, windowMs: 3_600_000 };
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
 const after = async (ms: number, result: ReturnType<FakeBehaviour>) => {
-  await simulateDelay(ms);
+  await waitForSimulatedDelay(ms);
   return result;
 };
 const count = async (statuses: readonly string[], endpoint_id?: string) => {
@@ -43,24 +43,24 @@ const count = async (statuses: readonly string[], endpoint_id?: string) => {
 
 describe('endpoints that hang', () => {
   test('do not delay a healthy one, even if they could occupy every attempt', async () => {
-    webhooks = await stage.startWebhooks({ policy: SOON, maxInFlight: 64 });
+    webhooks = await harness.startWebhooks({ policy: SOON, maxInFlight: 64 });
     const gate = Promise.withResolvers<void>();
     const hung = Array.from({ length: 20 }, (_, index) => `https://hung-${index}.example.com/`);
     for (const url of hung) {
-      await stage.createEnabledEndpoint(webhooks, url);
-      stage.receivers.respondWith(url, () => gate.promise.then(() => TIMEOUT_FAILURE));
+      await harness.createEnabledEndpoint(webhooks, url);
+      harness.receivers.respondWith(url, () => gate.promise.then(() => TIMEOUT_FAILURE));
     }
-    const healthy = await stage.createEnabledEndpoint(webhooks, URL_A);
+    const healthy = await harness.createEnabledEndpoint(webhooks, URL_A);
     // The initial limits of all hanging endpoints together exceed what they may occupy.
-    const { data } = stage.addEvent();
-    await stage.publishEvents(...Array.from({ length: 4 }, () => stage.addEvent({ data })));
+    const { data } = harness.addEvent();
+    await harness.publishEvents(...Array.from({ length: 4 }, () => harness.addEvent({ data })));
     await eventually(() =>
       expect(webhooks.metrics.getMetricValue('webhook_attempts_in_flight')).toBeGreaterThan(hung.length),
     );
     // None of the hanging attempts has ended, so each delivery passes beside them.
     for (let sent = 5; sent <= 54; sent += 1) {
-      await stage.publishEvents(stage.addEvent());
-      await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(sent));
+      await harness.publishEvents(harness.addEvent());
+      await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(sent));
     }
     await eventually(async () => expect(await count(['succeeded'], healthy.id)).toBe(54));
     gate.resolve();
@@ -71,19 +71,19 @@ describe('an endpoint that keeps failing', () => {
   const FAILING = 'https://failing.example.com/';
   const busyLoop = () => {
     const time = { elapsed: 0, idle: 0 };
-    stage.loopTime = () => ({ ...time });
+    harness.loopTime = () => ({ ...time });
     return time;
   };
 
   test('waits while the process is busy with others, and continues in spare time', async () => {
     const time = busyLoop();
-    webhooks = await stage.startWebhooks({ policy: NEVER });
-    const { id } = await stage.createEnabledEndpoint(webhooks, FAILING);
-    await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(FAILING, () => createReceiverAnswer(500));
-    await stage.publishEvents(...Array.from({ length: 200 }, () => stage.addEvent()));
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(200));
-    const made = () => stage.receivers.listDeliveriesAt(FAILING).length;
+    webhooks = await harness.startWebhooks({ policy: NEVER });
+    const { id } = await harness.createEnabledEndpoint(webhooks, FAILING);
+    await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(FAILING, () => createReceiverAnswer(500));
+    await harness.publishEvents(...Array.from({ length: 200 }, () => harness.addEvent()));
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(200));
+    const made = () => harness.receivers.listDeliveriesAt(FAILING).length;
     await eventually(async () => expect(await count(['retrying'], id)).toBe(made()));
     // Attempts from saved spare time, and the first few before the endpoint was known to fail.
     const saved = made();
@@ -102,32 +102,32 @@ describe('an endpoint that keeps failing', () => {
 
   test("receives a person's requests immediately", async () => {
     busyLoop();
-    webhooks = await stage.startWebhooks({ policy: NEVER });
-    const { id } = await stage.createEnabledEndpoint(webhooks, FAILING);
-    stage.receivers.respondWith(FAILING, () => createReceiverAnswer(500));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    webhooks = await harness.startWebhooks({ policy: NEVER });
+    const { id } = await harness.createEnabledEndpoint(webhooks, FAILING);
+    harness.receivers.respondWith(FAILING, () => createReceiverAnswer(500));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     await eventually(async () => expect(await count(['retrying'], id)).toBe(1));
-    await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
-    await stage.waitUntilConsumed();
-    const asked = (await stage.getDelivery(webhooks, id, event.id)).id;
-    await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: asked });
-    await eventually(async () => expect((await stage.getDelivery(webhooks, id, event.id)).attempts_count).toBe(2));
+    await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
+    await harness.waitUntilConsumed();
+    const asked = (await harness.getDelivery(webhooks, id, event.id)).id;
+    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: asked });
+    await eventually(async () => expect((await harness.getDelivery(webhooks, id, event.id)).attempts_count).toBe(2));
     expect(await count(['pending'], id)).toBeGreaterThan(0);
   });
 
   test('receives new events immediately after it answered again, and its backlog in spare time', async () => {
     const time = busyLoop();
-    webhooks = await stage.startWebhooks({ policy: NEVER });
-    const { id } = await stage.createEnabledEndpoint(webhooks, FAILING);
+    webhooks = await harness.startWebhooks({ policy: NEVER });
+    const { id } = await harness.createEnabledEndpoint(webhooks, FAILING);
     let isFailing = true;
-    stage.receivers.respondWith(FAILING, () => createReceiverAnswer(isFailing ? 500 : 200));
-    await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
-    await stage.waitUntilConsumed();
+    harness.receivers.respondWith(FAILING, () => createReceiverAnswer(isFailing ? 500 : 200));
+    await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
+    await harness.waitUntilConsumed();
     await eventually(async () => expect(await count(['retrying'], id)).toBeGreaterThan(5));
-    const [waiting] = await stage.listDeliveries(webhooks, { endpoint_id: id, statuses: ['pending'] });
+    const [waiting] = await harness.listDeliveries(webhooks, { endpoint_id: id, statuses: ['pending'] });
     isFailing = false;
-    await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: waiting?.id ?? '' });
+    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: waiting?.id ?? '' });
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(1));
     expect(await count(['pending'], id)).toBeGreaterThan(0);
     await eventually(async () => {
@@ -136,10 +136,10 @@ describe('an endpoint that keeps failing', () => {
       expect(await count(['pending'], id)).toBe(0);
     });
 
-    const made = stage.receivers.listDeliveriesAt(FAILING).length;
-    stage.clockOffset += 1_000;
-    await stage.publishEvents(...Array.from({ length: 50 }, () => stage.addEvent()));
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(FAILING)).toHaveLength(made + 50));
+    const made = harness.receivers.listDeliveriesAt(FAILING).length;
+    harness.clockOffset += 1_000;
+    await harness.publishEvents(...Array.from({ length: 50 }, () => harness.addEvent()));
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(FAILING)).toHaveLength(made + 50));
   });
 });
 
@@ -151,20 +151,21 @@ describe('a workspace whose receivers answer slowly', () => {
     ['another workspace', other],
     ['another endpoint of its own', SAMPLE_SCOPE],
   ])('does not delay %s', async (_name, scope) => {
-    webhooks = await stage.startWebhooks({ maxInFlight: 64 });
-    for (const url of SLOW) await stage.createEnabledEndpoint(webhooks, url, { max_concurrency: 100 });
+    webhooks = await harness.startWebhooks({ maxInFlight: 64 });
+    for (const url of SLOW) await harness.createEnabledEndpoint(webhooks, url, { max_concurrency: 100 });
     // By then each of them may have occupied every attempt.
-    await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
+    await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(100 * SLOW.length), { deadlineMs: 20_000 });
     const gate = Promise.withResolvers<void>();
-    for (const url of SLOW) stage.receivers.respondWith(url, () => gate.promise.then(() => createReceiverAnswer(200)));
-    await stage.publishEvents(...Array.from({ length: 50 }, () => stage.addEvent()));
+    for (const url of SLOW)
+      harness.receivers.respondWith(url, () => gate.promise.then(() => createReceiverAnswer(200)));
+    await harness.publishEvents(...Array.from({ length: 50 }, () => harness.addEvent()));
     const atGate = () => webhooks.metrics.getMetricValue('webhook_attempts_in_flight');
     await eventually(() => expect(atGate()).toBeGreaterThan(40));
 
-    await stage.createEnabledEndpoint(webhooks, URL_A, {}, scope);
-    await stage.publishEvents(...Array.from({ length: 10 }, () => stage.addEvent(scope)));
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(10));
+    await harness.createEnabledEndpoint(webhooks, URL_A, {}, scope);
+    await harness.publishEvents(...Array.from({ length: 10 }, () => harness.addEvent(scope)));
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(10));
     expect(atGate()).toBeGreaterThan(40);
     gate.resolve();
     await eventually(async () => expect(await count(['pending', 'retrying'])).toBe(0));
@@ -176,71 +177,73 @@ describe('an endpoint that is behind', () => {
 
   test('does not delay its neighbor while its deliveries are stored, and receives all of them in order', async () => {
     const process = new FlakyProcess();
-    webhooks = await stage.startWebhooks({}, process);
-    const { id } = await stage.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
-    await stage.createEnabledEndpoint(webhooks, URL_A);
+    webhooks = await harness.startWebhooks({}, process);
+    const { id } = await harness.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
+    await harness.createEnabledEndpoint(webhooks, URL_A);
     const gate = Promise.withResolvers<void>();
-    stage.receivers.respondWith(SLOW, () => gate.promise.then(() => createReceiverAnswer(200)));
-    const events: ReturnType<typeof stage.addEvent>[] = [];
+    harness.receivers.respondWith(SLOW, () => gate.promise.then(() => createReceiverAnswer(200)));
+    const events: ReturnType<typeof harness.addEvent>[] = [];
     const publish = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
-        events.push(stage.addEvent());
-        stage.clockOffset += 5;
+        events.push(harness.addEvent());
+        harness.clockOffset += 5;
       }
-      await stage.publishEvents(...events.slice(-count));
+      await harness.publishEvents(...events.slice(-count));
     };
     // More than are held in memory for it.
     await publish(20);
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(20));
-    await stage.waitUntilConsumed();
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(20));
+    await harness.waitUntilConsumed();
     // The neighbor had 20 attempts too: it keeps up if only the slow endpoint's deliveries are in the second write.
     const recordedLate = () => webhooks.metrics.getMetricValue('webhook_deliveries_recorded_late_total');
     await eventually(async () => {
       const before = recordedLate();
       await publish(1);
-      await stage.waitUntilConsumed();
+      await harness.waitUntilConsumed();
       expect(recordedLate() - before).toBe(1);
     });
     const stored = events.length;
 
     process.holdDeliveriesTo = id;
     await publish(1);
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(stored + 1));
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(stored + 1));
     await eventually(() => expect(process.atGate).toBe(1));
-    expect(await stage.readLag()).toBe(1);
-    expect(await stage.listDeliveries(webhooks, { endpoint_id: id })).toHaveLength(stored);
+    expect(await harness.readLag()).toBe(1);
+    expect(await harness.listDeliveries(webhooks, { endpoint_id: id })).toHaveLength(stored);
     process.releaseWrites();
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(stored + 1));
-    const arrived = stage.receivers.listDeliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
+    const arrived = harness.receivers.listDeliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
     expect(arrived).toEqual(events.map((event) => event.id));
-    await stage.waitUntilConsumed();
+    await harness.waitUntilConsumed();
   });
 
   test('receives an event once whose recording was not confirmed', async () => {
     const process = new FlakyProcess();
-    webhooks = await stage.startWebhooks({}, process);
-    const { id } = await stage.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
+    webhooks = await harness.startWebhooks({}, process);
+    const { id } = await harness.createEnabledEndpoint(webhooks, SLOW, { max_concurrency: 1 });
     const gate = Promise.withResolvers<void>();
-    stage.receivers.respondWith(SLOW, () => gate.promise.then(() => createReceiverAnswer(200)));
-    await stage.publishEvents(...Array.from({ length: 20 }, () => stage.addEvent()));
-    await stage.waitUntilConsumed();
+    harness.receivers.respondWith(SLOW, () => gate.promise.then(() => createReceiverAnswer(200)));
+    await harness.publishEvents(...Array.from({ length: 20 }, () => harness.addEvent()));
+    await harness.waitUntilConsumed();
     process.afterWritesTo = 'webhook_deliveries';
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
-    await eventually(async () => expect(await stage.listDeliveries(webhooks, { event_id: event.id })).toHaveLength(1));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
+    await eventually(async () =>
+      expect(await harness.listDeliveries(webhooks, { event_id: event.id })).toHaveLength(1),
+    );
     process.afterWritesTo = undefined;
-    await stage.waitUntilConsumed();
+    await harness.waitUntilConsumed();
     gate.resolve();
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(21));
-    const ids = stage.receivers.listDeliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
+    const ids = harness.receivers.listDeliveriesAt(SLOW).map(({ headers }) => headers['service-event-id']);
     expect([ids.length, new Set(ids).size]).toEqual([21, 21]);
   });
 });
 
 describe('a workspace with a large backlog', () => {
   test('does not delay another one', async () => {
-    webhooks = await stage.startWebhooks({ maxInFlight: 4 });
+    webhooks = await harness.startWebhooks({ maxInFlight: 4 });
     const other = { ...SAMPLE_SCOPE, workspace_id: 'wsp_two' };
     const order: string[] = [];
     for (const [scope, url] of [
@@ -248,15 +251,15 @@ describe('a workspace with a large backlog', () => {
       [SAMPLE_SCOPE, 'https://b.example.com/'],
       [other, 'https://c.example.com/'],
     ] as const) {
-      await stage.createEnabledEndpoint(webhooks, url, {}, scope);
-      stage.receivers.respondWith(url, () => {
+      await harness.createEnabledEndpoint(webhooks, url, {}, scope);
+      harness.receivers.respondWith(url, () => {
         order.push(scope.workspace_id);
         return after(1, createReceiverAnswer(200));
       });
     }
-    await stage.publishEvents(
-      ...Array.from({ length: 200 }, () => stage.addEvent()),
-      ...Array.from({ length: 20 }, () => stage.addEvent(other)),
+    await harness.publishEvents(
+      ...Array.from({ length: 200 }, () => harness.addEvent()),
+      ...Array.from({ length: 20 }, () => harness.addEvent(other)),
     );
     await eventually(() => expect(order).toHaveLength(420), { deadlineMs: 10_000 });
     // In turn: one of the other workspace with each of the first, so all are sent by about the fortieth.
@@ -266,26 +269,30 @@ describe('a workspace with a large backlog', () => {
 
 describe('a large backlog', () => {
   test('waits on disk, and is delivered in order with little of it in memory', async () => {
-    const all = choosePropertyRounds(2_000);
-    webhooks = await stage.startWebhooks({ policy: NEVER, maxWaiting: 100 });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 2 });
-    await webhooks.endpoints.change({ ...stage.createCommand(), endpoint_id: id, fields: { url: `${URL_A}/2` } });
+    const all = choosePropertyTestRounds(2_000);
+    webhooks = await harness.startWebhooks({ policy: NEVER, maxWaiting: 100 });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 2 });
+    await webhooks.endpoints.change({
+      ...harness.createCommand(),
+      endpoint_id: id,
+      fields: { url: `${URL_A}/2` },
+    });
     for (let n = 0; n < all / 100; n += 1) {
-      stage.clockOffset += 1;
-      await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
+      harness.clockOffset += 1;
+      await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
     }
     await eventually(async () => expect(await count(['pending'])).toBe(all));
     let most = 0;
-    stage.receivers.respondWith(`${URL_A}/2`, (request) => {
+    harness.receivers.respondWith(`${URL_A}/2`, (request) => {
       most = Math.max(most, webhooks.metrics.getMetricValue('webhook_waiting_in_memory'));
-      return after(1, stage.receivers.respondWithOk(request));
+      return after(1, harness.receivers.respondWithOk(request));
     });
-    await webhooks.endpoints.verify({ ...stage.createCommand(), endpoint_id: id });
-    await webhooks.endpoints.enable({ ...stage.createCommand(), endpoint_id: id });
+    await webhooks.endpoints.verify({ ...harness.createCommand(), endpoint_id: id });
+    await webhooks.endpoints.enable({ ...harness.createCommand(), endpoint_id: id });
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 45_000 });
-    expect(stage.receivers.listDeliveriesAt(`${URL_A}/2`)).toHaveLength(all);
+    expect(harness.receivers.listDeliveriesAt(`${URL_A}/2`)).toHaveLength(all);
     expect(most).toBeLessThanOrEqual(300);
-    const times = stage.receivers
+    const times = harness.receivers
       .listDeliveriesAt(`${URL_A}/2`)
       .map(({ body }) => (JSON.parse(body) as { created_at: string }).created_at);
     const outOfOrder = times.filter((time, index) => index >= 2 && time < (times[index - 2] ?? ''));
@@ -293,56 +300,56 @@ describe('a large backlog', () => {
   });
 
   test('of failures is delivered by retries, without loss or repetition', async () => {
-    const all = choosePropertyRounds(1_000);
-    webhooks = await stage.startWebhooks({ policy: SOON, maxWaiting: 50 });
-    await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 4 });
+    const all = choosePropertyTestRounds(1_000);
+    webhooks = await harness.startWebhooks({ policy: SOON, maxWaiting: 50 });
+    await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 4 });
     let failures = all / 2;
-    stage.receivers.respondWith(URL_A, () =>
+    harness.receivers.respondWith(URL_A, () =>
       (failures -= 1) >= 0 ? createReceiverAnswer(500) : createReceiverAnswer(200),
     );
-    await stage.publishEvents(...Array.from({ length: all }, () => stage.addEvent()));
+    await harness.publishEvents(...Array.from({ length: all }, () => harness.addEvent()));
     await eventually(async () => expect(await count(['succeeded'])).toBe(all), { deadlineMs: 20_000 });
-    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1.5 * all);
+    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1.5 * all);
   });
 });
 
 describe('an endpoint that answers again after failing for long', () => {
   test('receives its pending deliveries immediately, also across a restart, and none twice', async () => {
     const settings = { policy: NEVER, recoveryAfterMs: 60_000 };
-    webhooks = await stage.startWebhooks(settings);
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
-    await stage.publishEvents(...Array.from({ length: 300 }, () => stage.addEvent()));
+    webhooks = await harness.startWebhooks(settings);
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    await harness.publishEvents(...Array.from({ length: 300 }, () => harness.addEvent()));
     await eventually(async () => expect(await count(['retrying'])).toBe(300), { deadlineMs: 10_000 });
-    stage.clockOffset += 30_000;
-    const [one] = await stage.listDeliveries(webhooks);
-    await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: one?.id ?? '' });
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(301));
-    await eventually(async () => expect((await stage.listDeliveries(webhooks))[0]?.attempts_count).toBe(2));
+    harness.clockOffset += 30_000;
+    const [one] = await harness.listDeliveries(webhooks);
+    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: one?.id ?? '' });
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(301));
+    await eventually(async () => expect((await harness.listDeliveries(webhooks))[0]?.attempts_count).toBe(2));
     await webhooks.stop();
-    webhooks = await stage.startWebhooks(settings);
-    stage.clockOffset += 60_000;
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
-    await stage.publishEvents(stage.addEvent());
+    webhooks = await harness.startWebhooks(settings);
+    harness.clockOffset += 60_000;
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
+    await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['succeeded'], id)).toBe(301), { deadlineMs: 10_000 });
-    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(602);
-    expect(stage.receivers.mostAtOnce.get(URL_A)).toBeLessThanOrEqual(16);
+    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(602);
+    expect(harness.receivers.mostAtOnce.get(URL_A)).toBeLessThanOrEqual(16);
   });
 
   test('keeps the schedule of pending deliveries if it fails again after one success', async () => {
-    webhooks = await stage.startWebhooks({ policy: NEVER, recoveryAfterMs: 60_000 });
-    await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
-    await stage.publishEvents(...Array.from({ length: 100 }, () => stage.addEvent()));
+    webhooks = await harness.startWebhooks({ policy: NEVER, recoveryAfterMs: 60_000 });
+    await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    await harness.publishEvents(...Array.from({ length: 100 }, () => harness.addEvent()));
     await eventually(async () => expect(await count(['retrying'])).toBe(100));
-    const before = await stage.listDeliveries(webhooks);
-    stage.clockOffset += 120_000;
+    const before = await harness.listDeliveries(webhooks);
+    harness.clockOffset += 120_000;
     let successes = 1;
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer((successes -= 1) >= 0 ? 200 : 500));
-    await stage.publishEvents(stage.addEvent());
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A).length).toBeGreaterThanOrEqual(104));
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer((successes -= 1) >= 0 ? 200 : 500));
+    await harness.publishEvents(harness.addEvent());
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A).length).toBeGreaterThanOrEqual(104));
     await webhooks.stop();
-    const after = new Map((await stage.listDeliveries(webhooks)).map((delivery) => [delivery.id, delivery]));
+    const after = new Map((await harness.listDeliveries(webhooks)).map((delivery) => [delivery.id, delivery]));
     const changed = before.filter(({ id, version }) => after.get(id)?.version !== version);
     // Three failures in a row, and the attempts in progress beside them.
     expect(changed.length).toBeLessThanOrEqual(3 + 2);
@@ -350,15 +357,15 @@ describe('an endpoint that answers again after failing for long', () => {
   });
 
   test('keeps its schedule if it failed for a short time only', async () => {
-    webhooks = await stage.startWebhooks({ policy: NEVER });
-    await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
-    await stage.publishEvents(stage.addEvent());
+    webhooks = await harness.startWebhooks({ policy: NEVER });
+    await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
-    await stage.publishEvents(stage.addEvent());
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
+    await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
-    await stage.publishEvents(stage.addEvent());
+    await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
     expect(await count(['retrying'])).toBe(1);
   });
@@ -366,44 +373,44 @@ describe('an endpoint that answers again after failing for long', () => {
 
 describe('a process with another secrets key', () => {
   test('sends nothing that it cannot sign, logs an error, and damages nothing', async () => {
-    webhooks = await stage.startWebhooks({ policy: SOON });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    webhooks = await harness.startWebhooks({ policy: SOON });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.stop();
-    const right = stage.secretsKey;
-    stage.secretsKey = randomBytes(32);
-    webhooks = await stage.startWebhooks({ policy: SOON });
-    await stage.publishEvents(stage.addEvent());
-    await eventually(() => expect(JSON.stringify(stage.errors)).toContain('sealed with another key'));
-    expect(await stage.listDeliveries(webhooks)).toMatchObject([
+    const right = harness.secretsKey;
+    harness.secretsKey = randomBytes(32);
+    webhooks = await harness.startWebhooks({ policy: SOON });
+    await harness.publishEvents(harness.addEvent());
+    await eventually(() => expect(JSON.stringify(harness.errors)).toContain('sealed with another key'));
+    expect(await harness.listDeliveries(webhooks)).toMatchObject([
       { endpoint_id: id, status: 'pending', attempts_count: 0 },
     ]);
     await webhooks.stop();
-    stage.secretsKey = right;
-    webhooks = await stage.startWebhooks({ policy: SOON });
+    harness.secretsKey = right;
+    webhooks = await harness.startWebhooks({ policy: SOON });
     await eventually(async () => expect(await count(['succeeded'])).toBe(1));
-    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
   });
 });
 
 describe('a passive process', () => {
   test('sends nothing; its requests are carried out by the next active process', async () => {
-    webhooks = await stage.startWebhooks({ policy: NEVER });
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    webhooks = await harness.startWebhooks({ policy: NEVER });
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.stop();
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
-    const passive = await stage.startWebhooks({ policy: NEVER }, undefined, undefined, true);
-    const { id: delivery_id } = await stage.getDelivery(passive, id, event.id);
-    await stage.publishEvents(stage.addEvent());
-    await passive.deliveries.retry({ ...stage.createCommand(), delivery_id });
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
+    const passive = await harness.startWebhooks({ policy: NEVER }, undefined, undefined, true);
+    const { id: delivery_id } = await harness.getDelivery(passive, id, event.id);
+    await harness.publishEvents(harness.addEvent());
+    await passive.deliveries.retry({ ...harness.createCommand(), delivery_id });
     await passive.stop();
-    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
-    expect(await stage.listDeliveries(passive)).toHaveLength(1);
-    webhooks = await stage.startWebhooks({ policy: NEVER });
+    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    expect(await harness.listDeliveries(passive)).toHaveLength(1);
+    webhooks = await harness.startWebhooks({ policy: NEVER });
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
-    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(3);
+    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(3);
   });
 });

@@ -8,7 +8,7 @@ import {
   eventually,
   hostileReceivers,
   startReceiver,
-  simulateDelay,
+  waitForSimulatedDelay,
   createTempFolder,
 } from '@tracking/testing';
 
@@ -78,7 +78,7 @@ test('kill -9 under load, again and again: nothing published is lost, and little
     await eventually(() => expect(said.has('ready')).toBe(true), { deadlineMs: 20_000 });
     const before = arrived.size;
     await eventually(() => expect(arrived.size).toBeGreaterThan(before + 20), { deadlineMs: 20_000 });
-    await simulateDelay(50 * (cycle % 4));
+    await waitForSimulatedDelay(50 * (cycle % 4));
     kills.push(Date.now());
     child.kill('SIGKILL');
     await ended;

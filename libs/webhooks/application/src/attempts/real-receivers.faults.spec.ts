@@ -13,7 +13,7 @@ import {
 } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
-import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(60_000);
 
@@ -21,19 +21,19 @@ const SOON: RetryPolicy = { firstMs: 30, factor: 1, capMs: 30, windowMs: 3_600_0
 const authority = createAuthority();
 const trusted = issueCertificate({ issuer: authority });
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 let outbound: OutboundHttp;
 let open: RawReceiver[];
 
 beforeEach(async () => {
   open = [];
-  stage = await WebhooksTestStage.openWebhooksStage();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
   outbound = createOutboundHttp({ allowedCidrs: ['127.0.0.0/8'], allowHttp: false, ca: authority.cert });
-  webhooks = await stage.startWebhooks({ policy: SOON, timeoutMs: 400 }, undefined, outbound);
+  webhooks = await harness.startWebhooks({ policy: SOON, timeoutMs: 400 }, undefined, outbound);
 });
 afterEach(async () => {
-  await stage.closeWebhooksStage();
+  await harness.closeWebhooksHarness();
   for (const receiver of open) await receiver.close();
   await outbound.closeReceivers();
 });
@@ -51,11 +51,11 @@ async function receiver(): Promise<RawReceiver> {
 describe('a real HTTPS receiver', () => {
   test('receives verifiable requests over reused connections', async () => {
     const good = await receiver();
-    const { id, secret } = await stage.createEnabledEndpoint(webhooks, `${good.origin}/hook`, { max_concurrency: 2 });
-    const events = Array.from({ length: 30 }, () => stage.addEvent());
-    await stage.publishEvents(...events);
+    const { id, secret } = await harness.createEnabledEndpoint(webhooks, `${good.origin}/hook`, { max_concurrency: 2 });
+    const events = Array.from({ length: 30 }, () => harness.addEvent());
+    await harness.publishEvents(...events);
     await eventually(async () =>
-      expect(await stage.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(30),
+      expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(30),
     );
     expect(good.connections).toBeLessThanOrEqual(3);
     const { webhooks: verifier } = new Stripe('sk_test_unused');
@@ -64,7 +64,7 @@ describe('a real HTTPS receiver', () => {
       const event = verifier.constructEvent(body, headers['service-signature'] ?? '', secret);
       expect(event.id).toBe(headers['service-event-id']);
     }
-    expect(await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id })).toMatchObject({
+    expect(await webhooks.endpoints.get({ ...harness.createCommand(), endpoint_id: id })).toMatchObject({
       status: 'enabled',
     });
   });
@@ -95,14 +95,14 @@ describe('a real HTTPS receiver', () => {
     ['speaks something else', hostileReceivers.says('SSH-2.0-OpenSSH\r\n'), { error: { code: 'invalid_response' } }],
   ])('that %s is retried with the same bytes', async (_, behaviour, expected, times = 1) => {
     const bad = await receiver();
-    const { id } = await stage.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
+    const { id } = await harness.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
     let deliveries = 0;
-    bad.behave((socket, request) => ((deliveries += 1) <= times ? behaviour : verifies)(socket, request));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    bad.setReceiverBehaviour((socket, request) => ((deliveries += 1) <= times ? behaviour : verifies)(socket, request));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     const delivery = await eventually(
       async () => {
-        const found = await stage.getDelivery(webhooks, id, event.id);
+        const found = await harness.getDelivery(webhooks, id, event.id);
         expect(found.status).toBe('succeeded');
         return found;
       },
@@ -115,12 +115,12 @@ describe('a real HTTPS receiver', () => {
 
   test('that answers with a decompression bomb is judged by its status; 16 KiB of the answer are kept', async () => {
     const bad = await receiver();
-    const { id } = await stage.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
-    bad.behave(hostileReceivers.gzipBomb(64));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    const { id } = await harness.createEnabledEndpoint(webhooks, `${bad.origin}/hook`);
+    bad.setReceiverBehaviour(hostileReceivers.gzipBomb(64));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     const { attempts } = await eventually(async () => {
-      const found = await stage.getDelivery(webhooks, id, event.id);
+      const found = await harness.getDelivery(webhooks, id, event.id);
       expect(found.status).toBe('succeeded');
       return found;
     });
@@ -131,10 +131,10 @@ describe('a real HTTPS receiver', () => {
     const bad = await startReceiver(verifies, { tls: issueCertificate() });
     open.push(bad);
     const created = await webhooks.endpoints.create({
-      ...stage.createCommand(),
+      ...harness.createCommand(),
       fields: { url: `${bad.origin}/hook`, event_types: ['*'] },
     });
-    expect(await webhooks.endpoints.verify({ ...stage.createCommand(), endpoint_id: created.id })).toMatchObject({
+    expect(await webhooks.endpoints.verify({ ...harness.createCommand(), endpoint_id: created.id })).toMatchObject({
       status: 'pending_verification',
       last_verification: { ok: false, error: { code: 'tls_failed' } },
     });
@@ -145,7 +145,7 @@ describe('a real HTTPS receiver', () => {
     const fields = { event_types: ['*'] };
     for (const url of ['https://10.0.0.1/', 'https://[::1]/', 'https://169.254.169.254/latest', 'http://127.0.0.1/']) {
       await expect(
-        webhooks.endpoints.create({ ...stage.createCommand(), fields: { ...fields, url } }),
+        webhooks.endpoints.create({ ...harness.createCommand(), fields: { ...fields, url } }),
       ).rejects.toMatchObject({
         details: [{ param: 'url' }],
       });

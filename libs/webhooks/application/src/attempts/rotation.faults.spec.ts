@@ -1,11 +1,16 @@
 import { createHmac } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { eventually, simulateDelay } from '@tracking/testing';
+import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import Stripe from 'stripe';
 import { type ReceivedRequest, createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type EndpointOnStage, type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import {
+  type HarnessEndpoint,
+  type RunningWebhooks,
+  SAMPLE_SCOPE,
+  WebhooksTestHarness,
+} from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(120_000);
 
@@ -15,7 +20,7 @@ const DAY_MS = 86_400 * SECOND_MS;
 const POLICY: RetryPolicy = { firstMs: 20, factor: 2, capMs: 200, windowMs: 365 * DAY_MS };
 const { webhooks: stripe } = new Stripe('sk_test_unused');
 
-/** A secret of the endpoint, and the time after which it signs nothing, in epoch milliseconds of the stage. */
+/** A secret of the endpoint, and the time after which it signs nothing, in epoch milliseconds of the harness. */
 interface Known {
   readonly secret: string;
   expiresAt: number;
@@ -27,29 +32,29 @@ interface Verified {
   readonly signedBy: readonly Known[];
 }
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
-let endpoint: EndpointOnStage;
+let endpoint: HarnessEndpoint;
 let secrets: Known[];
 let verified: Verified[];
 let published: Set<string>;
 let endLoad: () => Promise<unknown>;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
-  webhooks = await stage.startWebhooks({ policy: POLICY });
-  endpoint = await stage.createEnabledEndpoint(webhooks, URL_A);
+  harness = await WebhooksTestHarness.openWebhooksHarness();
+  webhooks = await harness.startWebhooks({ policy: POLICY });
+  endpoint = await harness.createEnabledEndpoint(webhooks, URL_A);
   secrets = [{ secret: endpoint.secret, expiresAt: Infinity }];
   verified = [];
   published = new Set();
   const refused = new Set<string>();
-  stage.receivers.respondWith(URL_A, (request) => {
+  harness.receivers.respondWith(URL_A, (request) => {
     if (request.headers['service-event-type'] === 'endpoint.verification')
-      return stage.receivers.respondWithOk(request);
+      return harness.receivers.respondWithOk(request);
     const event = request.headers['service-event-id'] ?? '';
     verified.push({
       event,
-      at: Date.parse(stage.now()),
+      at: Date.parse(harness.now()),
       signedBy: secrets.filter((known) => verifies(request, known)),
     });
     // Every fifth attempt fails once, so that its retry may follow a rotation or the end of an overlap.
@@ -61,7 +66,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await endLoad();
-  await stage.closeWebhooksStage();
+  await harness.closeWebhooksHarness();
 });
 
 /** Verifies with Stripe's library and by the Standard Webhooks specification: both or neither. */
@@ -88,10 +93,10 @@ function load(): void {
   let goesOn = true;
   const publishing = (async () => {
     while (goesOn) {
-      const event = stage.addEvent();
-      await stage.publishEvents(event);
+      const event = harness.addEvent();
+      await harness.publishEvents(event);
       published.add(event.id);
-      await simulateDelay(2);
+      await waitForSimulatedDelay(2);
     }
   })();
   endLoad = () => {
@@ -108,7 +113,7 @@ const moreCome = (count = 30) => {
 
 /** @param overlap in seconds */
 async function rotate(api: RunningWebhooks, overlap?: number): Promise<Known> {
-  const command = { ...stage.createCommand(), endpoint_id: endpoint.id };
+  const command = { ...harness.createCommand(), endpoint_id: endpoint.id };
   const fresh: Known = { secret: '', expiresAt: Infinity };
   const given = overlap === undefined ? {} : { expires_in_seconds: overlap };
   const { secret } = await api.endpoints.rotateSecret({ ...command, ...given });
@@ -133,7 +138,7 @@ async function allDelivered(): Promise<void> {
   await eventually(async () => {
     const came = new Set(verified.map(({ event }) => event));
     expect([...published].filter((id) => !came.has(id))).toEqual([]);
-    expect(await stage.listDeliveries(webhooks, { statuses: ['pending', 'retrying'] })).toEqual([]);
+    expect(await harness.listDeliveries(webhooks, { statuses: ['pending', 'retrying'] })).toEqual([]);
   });
 }
 
@@ -148,7 +153,7 @@ describe('a secret that is rotated under load', () => {
       await moreCome();
       // Signed by both from here on.
       for (const { signedBy } of verified.slice(from)) expect(signedBy).toEqual(expect.arrayContaining([old, fresh]));
-      stage.clockOffset += DAY_MS;
+      harness.clockOffset += DAY_MS;
       const behind = verified.length;
       await moreCome();
       // A delivery signed right before the clock was advanced may arrive right after.
@@ -170,7 +175,7 @@ describe('a secret that is rotated under load', () => {
   });
 
   test('requested from one process while another sends and sometimes dies: every delivery verifies with a valid secret', async () => {
-    const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
+    const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
     load();
     await moreCome();
     const learned = () => eventually(() => expect(verified.at(-1)?.signedBy).toContain(secrets[0]));
@@ -178,21 +183,21 @@ describe('a secret that is rotated under load', () => {
       const answered = rotate(api);
       if (round % 2 === 0) webhooks.process.killProcess();
       await answered;
-      if (round % 2 === 0) webhooks = await stage.startWebhooks({ policy: POLICY });
+      if (round % 2 === 0) webhooks = await harness.startWebhooks({ policy: POLICY });
       await learned();
       await moreCome();
     }
     expect(faults()).toEqual([]);
     // At most five secrets are valid at once.
     expect(verified.at(-1)?.signedBy).toEqual(secrets.slice(0, 5));
-    stage.clockOffset += DAY_MS + SECOND_MS;
+    harness.clockOffset += DAY_MS + SECOND_MS;
     const behind = verified.length;
     await moreCome(50);
     expect(faults(behind + 16)).toEqual([]);
     expect(verified.at(-1)?.signedBy).toEqual([secrets[0]]);
     await allDelivered();
     const { secret, previous_secrets } = await api.endpoints.revealSecret({
-      ...stage.createCommand(SAMPLE_SCOPE),
+      ...harness.createCommand(SAMPLE_SCOPE),
       endpoint_id: endpoint.id,
     });
     expect([secret, previous_secrets]).toEqual([secrets[0]?.secret, []]);

@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
-import { eventually, simulateDelay } from '@tracking/testing';
+import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
-import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(60_000);
 
@@ -11,54 +11,54 @@ const URL_A = 'https://a.example.com/hook';
 const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, windowMs: 7_200_000 };
 const SOON: RetryPolicy = { firstMs: 50, factor: 1, capMs: 50, windowMs: 3_600_000 };
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
-const count = async (statuses: readonly string[]) => (await stage.listDeliveries(webhooks, { statuses })).length;
+const count = async (statuses: readonly string[]) => (await harness.listDeliveries(webhooks, { statuses })).length;
 
 describe('a document store that fails intermittently', () => {
   test('loses nothing, and sends nothing twice', async () => {
     const flaky = new FlakyProcess();
-    webhooks = await stage.startWebhooks({ policy: SOON }, flaky);
-    await stage.createEnabledEndpoint(webhooks, URL_A);
+    webhooks = await harness.startWebhooks({ policy: SOON }, flaky);
+    await harness.createEnabledEndpoint(webhooks, URL_A);
     let n = 0;
-    stage.receivers.respondWith(URL_A, () =>
+    harness.receivers.respondWith(URL_A, () =>
       (n += 1) % 5 === 0 ? createReceiverAnswer(500) : createReceiverAnswer(200),
     );
     flaky.flaky = true;
     for (let batch = 0; batch < 10; batch += 1) {
-      await stage.publishEvents(...Array.from({ length: 5 }, () => stage.addEvent()));
-      await simulateDelay(20);
+      await harness.publishEvents(...Array.from({ length: 5 }, () => harness.addEvent()));
+      await waitForSimulatedDelay(20);
     }
     await eventually(
       () =>
-        expect(stage.receivers.listDeliveriesAt(URL_A).filter((_, index) => (index + 1) % 5 !== 0)).toHaveLength(50),
+        expect(harness.receivers.listDeliveriesAt(URL_A).filter((_, index) => (index + 1) % 5 !== 0)).toHaveLength(50),
       { deadlineMs: 40_000 },
     );
     flaky.flaky = false;
     await eventually(async () => expect(await count(['succeeded'])).toBe(50), { deadlineMs: 20_000 });
-    const delivered = stage.receivers.listDeliveriesAt(URL_A);
-    for (const { attempts_count, event_id } of await stage.listDeliveries(webhooks)) {
+    const delivered = harness.receivers.listDeliveriesAt(URL_A);
+    for (const { attempts_count, event_id } of await harness.listDeliveries(webhooks)) {
       expect(delivered.filter(({ headers }) => headers['service-event-id'] === event_id)).toHaveLength(attempts_count);
     }
   });
 
   test('does not prevent a repeated request from being carried out', async () => {
     const flaky = new FlakyProcess();
-    webhooks = await stage.startWebhooks({ policy: NEVER }, flaky);
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    const on = () => ({ ...stage.createCommand(), endpoint_id: id });
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
-    await stage.publishEvents(stage.addEvent());
+    webhooks = await harness.startWebhooks({ policy: NEVER }, flaky);
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    const on = () => ({ ...harness.createCommand(), endpoint_id: id });
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
     await webhooks.endpoints.change({ ...on(), fields: { url: `${URL_A}/2` } });
     await webhooks.endpoints.verify(on());
-    await stage.publishEvents(stage.addEvent());
+    await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['pending'])).toBe(1));
     // The first time, the request is carried out without a response.
     flaky.afterNextReplace = true;
@@ -66,12 +66,12 @@ describe('a document store that fails intermittently', () => {
     await webhooks.endpoints.enable(on());
     // The delivery that failed at the former URL is due immediately too.
     await eventually(async () => expect(await count(['succeeded'])).toBe(2));
-    stage.receivers.respondWith(`${URL_A}/2`, () => createReceiverAnswer(500));
-    await stage.publishEvents(stage.addEvent());
+    harness.receivers.respondWith(`${URL_A}/2`, () => createReceiverAnswer(500));
+    await harness.publishEvents(harness.addEvent());
     await eventually(async () => expect(await count(['retrying'])).toBe(1));
-    stage.receivers.respondWith(`${URL_A}/2`, (request) => stage.receivers.respondWithOk(request));
-    const [failed] = await stage.listDeliveries(webhooks, { statuses: ['retrying'] });
-    const retry = () => webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: failed?.id ?? '' });
+    harness.receivers.respondWith(`${URL_A}/2`, (request) => harness.receivers.respondWithOk(request));
+    const [failed] = await harness.listDeliveries(webhooks, { statuses: ['retrying'] });
+    const retry = () => webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: failed?.id ?? '' });
     flaky.afterNextReplace = true;
     await expect(retry()).rejects.toThrow('test');
     await retry();
@@ -80,13 +80,13 @@ describe('a document store that fails intermittently', () => {
 
   test('does not prevent a process from stopping', async () => {
     const flaky = new FlakyProcess();
-    webhooks = await stage.startWebhooks({ policy: SOON, drainMs: 200 }, flaky);
-    await stage.createEnabledEndpoint(webhooks, URL_A);
+    webhooks = await harness.startWebhooks({ policy: SOON, drainMs: 200 }, flaky);
+    await harness.createEnabledEndpoint(webhooks, URL_A);
     flaky.down = true;
-    await stage.publishEvents(...Array.from({ length: 20 }, () => stage.addEvent()));
+    await harness.publishEvents(...Array.from({ length: 20 }, () => harness.addEvent()));
     await webhooks.stop();
     flaky.down = false;
-    webhooks = await stage.startWebhooks({ policy: SOON });
+    webhooks = await harness.startWebhooks({ policy: SOON });
     await eventually(async () => expect(await count(['succeeded'])).toBe(20), { deadlineMs: 20_000 });
   });
 });

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { type FakeAnswer, createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 const FORMER = 'https://former.example.com/hook';
 const PRESENT = 'https://present.example.com/hook';
@@ -13,16 +13,16 @@ const AN_HOUR = createReceiverAnswer(429, { 'retry-after': '3600' });
 
 jest.setTimeout(30_000);
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
-  webhooks = await stage.startWebhooks({ policy: POLICY });
+  harness = await WebhooksTestHarness.openWebhooksHarness();
+  webhooks = await harness.startWebhooks({ policy: POLICY });
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
 async function changeUrl(endpoint_id: string, url: string): Promise<void> {
-  const on = () => ({ ...stage.createCommand(), endpoint_id });
+  const on = () => ({ ...harness.createCommand(), endpoint_id });
   await webhooks.endpoints.change({ ...on(), fields: { url } });
   await webhooks.endpoints.verify(on());
   await webhooks.endpoints.enable(on());
@@ -30,7 +30,7 @@ async function changeUrl(endpoint_id: string, url: string): Promise<void> {
 
 async function untilSucceeded(endpoint_id: string, event_id: string, attempts_count: number): Promise<void> {
   await eventually(async () => {
-    const delivery = await stage.getDelivery(webhooks, endpoint_id, event_id);
+    const delivery = await harness.getDelivery(webhooks, endpoint_id, event_id);
     expect(delivery).toMatchObject({ status: 'succeeded', attempts_count });
   });
 }
@@ -38,86 +38,86 @@ async function untilSucceeded(endpoint_id: string, event_id: string, attempts_co
 /** Publishes an event whose attempt at the former URL ends with what the test passes to `reply`. */
 async function attemptUnderWay(): Promise<{ readonly event_id: string; readonly reply: (answer: FakeAnswer) => void }> {
   const { promise, resolve } = Promise.withResolvers<FakeAnswer>();
-  stage.receivers.respondWith(FORMER, () => promise);
-  const event = stage.addEvent();
-  await stage.publishEvents(event);
-  await eventually(() => expect(stage.receivers.listDeliveriesAt(FORMER)).toHaveLength(1));
+  harness.receivers.respondWith(FORMER, () => promise);
+  const event = harness.addEvent();
+  await harness.publishEvents(event);
+  await eventually(() => expect(harness.receivers.listDeliveriesAt(FORMER)).toHaveLength(1));
   return { event_id: event.id, reply: resolve };
 }
 
 describe('after the URL of an endpoint was changed', () => {
   test('retries of the former URL are due immediately, and a restart restores no hold', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
-    stage.receivers.respondWith(FORMER, () => AN_HOUR);
-    const held = stage.addEvent();
-    await stage.publishEvents(held);
+    const { id } = await harness.createEnabledEndpoint(webhooks, FORMER);
+    harness.receivers.respondWith(FORMER, () => AN_HOUR);
+    const held = harness.addEvent();
+    await harness.publishEvents(held);
     await eventually(async () =>
-      expect(await stage.getDelivery(webhooks, id, held.id)).toMatchObject({ status: 'retrying', attempts_count: 1 }),
+      expect(await harness.getDelivery(webhooks, id, held.id)).toMatchObject({ status: 'retrying', attempts_count: 1 }),
     );
     const down = Promise.withResolvers<FakeAnswer>();
-    stage.receivers.respondWith(PRESENT, (request) =>
+    harness.receivers.respondWith(PRESENT, (request) =>
       request.headers['service-event-type'] === 'endpoint.verification'
-        ? stage.receivers.respondWithOk(request)
+        ? harness.receivers.respondWithOk(request)
         : down.promise,
     );
     await changeUrl(id, PRESENT);
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(PRESENT)).toHaveLength(1));
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(PRESENT)).toHaveLength(1));
     webhooks.process.killProcess();
-    stage.receivers.respondWith(PRESENT, (request) => stage.receivers.respondWithOk(request));
-    webhooks = await stage.startWebhooks({ policy: POLICY });
+    harness.receivers.respondWith(PRESENT, (request) => harness.receivers.respondWithOk(request));
+    webhooks = await harness.startWebhooks({ policy: POLICY });
     await untilSucceeded(id, held.id, 2);
-    const later = stage.addEvent();
-    await stage.publishEvents(later);
+    const later = harness.addEvent();
+    await harness.publishEvents(later);
     await untilSucceeded(id, later.id, 1);
   });
 
   test('a 429 of an attempt in progress does not hold the new URL', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
+    const { id } = await harness.createEnabledEndpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);
     reply(AN_HOUR);
     await untilSucceeded(id, event_id, 2);
-    const later = stage.addEvent();
-    await stage.publishEvents(later);
+    const later = harness.addEvent();
+    await harness.publishEvents(later);
     await untilSucceeded(id, later.id, 1);
   });
 
   test('a 410 of an attempt in progress makes no dead letter and disables nothing', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
+    const { id } = await harness.createEnabledEndpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);
     reply(createReceiverAnswer(410));
     await untilSucceeded(id, event_id, 2);
-    expect(await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id })).toMatchObject({
+    expect(await webhooks.endpoints.get({ ...harness.createCommand(), endpoint_id: id })).toMatchObject({
       status: 'enabled',
     });
   });
 
   test('a 410 makes no dead letter if the attempting process does not know of the change yet', async () => {
     await webhooks.stop();
-    webhooks = await stage.startWebhooks({ policy: POLICY, pollMs: HOUR_MS });
-    const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
+    webhooks = await harness.startWebhooks({ policy: POLICY, pollMs: HOUR_MS });
+    const { id } = await harness.createEnabledEndpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     const owner = webhooks;
-    webhooks = await stage.startWebhooks({}, undefined, stage.receivers, true);
+    webhooks = await harness.startWebhooks({}, undefined, harness.receivers, true);
     await changeUrl(id, PRESENT);
     webhooks = owner;
     reply(createReceiverAnswer(410));
     await untilSucceeded(id, event_id, 2);
-    expect(await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id })).toMatchObject({
+    expect(await webhooks.endpoints.get({ ...harness.createCommand(), endpoint_id: id })).toMatchObject({
       status: 'enabled',
     });
   });
 
   test('a 410 from before the URL was set again disables nothing', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, FORMER);
+    const { id } = await harness.createEnabledEndpoint(webhooks, FORMER);
     const { event_id, reply } = await attemptUnderWay();
     await changeUrl(id, PRESENT);
-    stage.receivers.respondWith(FORMER, (request) => stage.receivers.respondWithOk(request));
+    harness.receivers.respondWith(FORMER, (request) => harness.receivers.respondWithOk(request));
     await changeUrl(id, FORMER);
     reply(createReceiverAnswer(410));
     await untilSucceeded(id, event_id, 2);
-    expect(await webhooks.endpoints.get({ ...stage.createCommand(), endpoint_id: id })).toMatchObject({
+    expect(await webhooks.endpoints.get({ ...harness.createCommand(), endpoint_id: id })).toMatchObject({
       status: 'enabled',
     });
   });

@@ -54,12 +54,12 @@ export function hasSameUrl(one: EndpointDocument, other: EndpointDocument): bool
 }
 
 /** Returns the format in which the endpoint receives the event. */
-export function selectPayloadFormat(
+export function computePayloadFormat(
   event: Pick<PublishedEvent, 'api_version'>,
   { api_version, payload = 'full' }: Pick<EndpointDocument, 'api_version' | 'payload'>,
   versions: PayloadVersions,
 ): PayloadFormat {
-  return { version: versions.selectVersion(event, api_version), form: payload };
+  return { version: versions.choosePayloadVersion(event, api_version), form: payload };
 }
 
 export function toEndpoint(document: EndpointDocument): WebhookEndpoint {

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { WebhooksTestStage } from '../../test/stage.ts';
-import { findSecretsKeyId, storeOrCheckSecretsKey } from '../index.ts';
+import { WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
+import { getSecretsKeyId, storeOrCheckSecretsKey } from '../index.ts';
 import { SecretBox } from './secrets.ts';
 
 const [mine, other] = [randomBytes(32), randomBytes(32)];
 const idOf = (key: Uint8Array) => new SecretBox(key).keyId;
 
 describe('the secrets key in use', () => {
-  let stage: WebhooksTestStage;
-  beforeEach(async () => void (stage = await WebhooksTestStage.openWebhooksStage()));
-  afterEach(() => stage.closeWebhooksStage());
+  let harness: WebhooksTestHarness;
+  beforeEach(async () => void (harness = await WebhooksTestHarness.openWebhooksHarness()));
+  afterEach(() => harness.closeWebhooksHarness());
 
-  const use = (key: Uint8Array, lost?: string) => storeOrCheckSecretsKey(stage.engine.documentStore, key, lost);
-  const inUse = () => findSecretsKeyId(stage.engine.documentStore);
+  const use = (key: Uint8Array, lost?: string) => storeOrCheckSecretsKey(harness.engine.documentStore, key, lost);
+  const inUse = () => getSecretsKeyId(harness.engine.documentStore);
 
   it('is the first key used, and stays the only one', async () => {
     expect(await inUse()).toBeUndefined();
@@ -31,8 +31,8 @@ describe('the secrets key in use', () => {
   });
 
   it('is derived from sealed secrets if it was not stored', async () => {
-    stage.secretsKey = mine;
-    await stage.createEnabledEndpoint(await stage.startWebhooks(), 'https://receiver.example/hooks');
+    harness.secretsKey = mine;
+    await harness.createEnabledEndpoint(await harness.startWebhooks(), 'https://receiver.example/hooks');
     expect(await inUse()).toBe(idOf(mine));
     expect(await use(other)).toBe(idOf(mine));
     expect(await use(mine)).toBeUndefined();
@@ -48,13 +48,13 @@ describe('the secrets key in use', () => {
   });
 
   it('that was lost leaves endpoints that cannot be sent to: a conflict with instructions', async () => {
-    stage.secretsKey = mine;
-    const before = await stage.startWebhooks();
-    const { id } = await stage.createEnabledEndpoint(before, 'https://receiver.example/hooks');
+    harness.secretsKey = mine;
+    const before = await harness.startWebhooks();
+    const { id } = await harness.createEnabledEndpoint(before, 'https://receiver.example/hooks');
     await before.stop();
-    stage.secretsKey = other;
-    const after = await stage.startWebhooks();
-    const command = { ...stage.createCommand(), endpoint_id: id };
+    harness.secretsKey = other;
+    const after = await harness.startWebhooks();
+    const command = { ...harness.createCommand(), endpoint_id: id };
     for (const sending of [
       after.endpoints.verify(command),
       after.endpoints.test({ ...command, type: 'shipment.created' }),
@@ -64,8 +64,8 @@ describe('the secrets key in use', () => {
   });
 
   it('is also replaced if it was not stored', async () => {
-    stage.secretsKey = mine;
-    await stage.createEnabledEndpoint(await stage.startWebhooks(), 'https://receiver.example/hooks');
+    harness.secretsKey = mine;
+    await harness.createEnabledEndpoint(await harness.startWebhooks(), 'https://receiver.example/hooks');
     expect(await use(other, idOf(mine))).toBeUndefined();
     expect(await inUse()).toBe(idOf(other));
   });

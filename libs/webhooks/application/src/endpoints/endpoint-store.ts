@@ -1,4 +1,4 @@
-import { type ItemPage, type PageRequest, type Timestamp, isInScope } from '@tracking/contracts';
+import { type ItemPage, type PageRequest, type Timestamp, isResourceInScope } from '@tracking/contracts';
 import {
   type Collection,
   type CollectionSpec,
@@ -9,7 +9,7 @@ import {
 } from '@tracking/ports';
 import { retryConflicts } from '@tracking/resilience';
 import { LOG_START_POSITION, type RequestMoment } from '@tracking/webhooks-domain';
-import type { EndpointCommand, Scope } from '../operation-types.ts';
+import type { EndpointCommand, WorkspaceScope } from '../operation-types.ts';
 import { isRepeatedCommand, endpointNotFoundError, tooManyEndpointsError } from '../webhooks-api.ts';
 import { ENDPOINTS_COLLECTION, type EndpointDocument } from './endpoint-document.ts';
 import { SecretBox, parseSealingKeyId } from './secrets.ts';
@@ -34,18 +34,18 @@ export class EndpointStore {
   }
 
   /** @throws not_found if the endpoint is not in this scope, or is deleted */
-  async requireEndpoint(scope: Scope, id: string): Promise<EndpointDocument> {
+  async requireEndpoint(scope: WorkspaceScope, id: string): Promise<EndpointDocument> {
     const found = await this.documents.get(id);
-    if (found === undefined || found.deleted || !isInScope(found, scope)) throw endpointNotFoundError();
+    if (found === undefined || found.deleted || !isResourceInScope(found, scope)) throw endpointNotFoundError();
     return found;
   }
 
   /** Returns all endpoints of a scope except deleted ones; at most {@link MAX_ENDPOINTS}. */
-  listEndpointsOfScope(scope: Scope): Promise<readonly EndpointDocument[]> {
+  listEndpointsOfScope(scope: WorkspaceScope): Promise<readonly EndpointDocument[]> {
     return this.documents.find({ filter: createScopeFilter(scope), limit: MAX_ENDPOINTS });
   }
 
-  async listEndpoints(scope: Scope, { limit, after }: PageRequest): Promise<ItemPage<EndpointDocument>> {
+  async listEndpoints(scope: WorkspaceScope, { limit, after }: PageRequest): Promise<ItemPage<EndpointDocument>> {
     const found = await this.documents.find({
       filter: createScopeFilter(scope),
       sort: { fields: ['created_at', 'id'], descending: true },
@@ -155,7 +155,7 @@ export class EndpointStore {
   }
 }
 
-function createScopeFilter({ workspace_id, environment }: Scope) {
+function createScopeFilter({ workspace_id, environment }: WorkspaceScope) {
   return { workspace_id, environment, deleted: false };
 }
 
@@ -180,7 +180,7 @@ const SECRETS_KEY_COLLECTION: CollectionSpec = { name: 'webhook_secrets_key', in
 const KEY_DOCUMENT_ID = 'in_use';
 
 /** Returns the id of the key that this store's secrets are sealed with; undefined if there is none yet. */
-export async function findSecretsKeyId(store: DocumentStore): Promise<string | undefined> {
+export async function getSecretsKeyId(store: DocumentStore): Promise<string | undefined> {
   const keys = await store.collection<KeyDocument>(SECRETS_KEY_COLLECTION);
   const stored = await keys.get(KEY_DOCUMENT_ID);
   if (stored !== undefined) return stored.key_id;
@@ -203,7 +203,7 @@ export async function storeOrCheckSecretsKey(
   lost?: string,
 ): Promise<string | undefined> {
   const { keyId } = new SecretBox(key);
-  const before = await findSecretsKeyId(store);
+  const before = await getSecretsKeyId(store);
   if (before !== undefined && before !== keyId && before !== lost) return before;
   const keys = await store.collection<KeyDocument>(SECRETS_KEY_COLLECTION);
   const mine = { id: KEY_DOCUMENT_ID, key_id: keyId };

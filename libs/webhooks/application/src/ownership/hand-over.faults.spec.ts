@@ -1,29 +1,29 @@
 import { jest } from '@jest/globals';
-import { eventually, simulateDelay } from '@tracking/testing';
+import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import { type RetryPolicy, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import { type FakeBehaviour, createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
-import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(60_000);
 
 const POLICY: RetryPolicy = { firstMs: 20, factor: 1, capMs: 20, windowMs: 3_600_000 };
 const URLS = Array.from({ length: 6 }, (_, index) => `https://${index}.example.com/hook`);
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let endPublishing: () => Promise<unknown>;
 beforeEach(async () => {
   endPublishing = () => Promise.resolve();
-  stage = await WebhooksTestStage.openWebhooksStage();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
 });
 afterEach(async () => {
   await endPublishing().catch(() => undefined);
-  await stage.closeWebhooksStage();
+  await harness.closeWebhooksHarness();
 });
 
 const slowly: FakeBehaviour = async (request) => {
-  await simulateDelay(3);
-  return stage.receivers.respondWithOk(request);
+  await waitForSimulatedDelay(3);
+  return harness.receivers.respondWithOk(request);
 };
 
 /** Publishes `atOnce` events at a time. The returned function stops it and resolves with the number of events. */
@@ -32,8 +32,8 @@ function publishing(atOnce = 1): () => Promise<number> {
   const publish = async () => {
     let events = 0;
     for (; isPublishing; events += atOnce) {
-      await Promise.all(Array.from({ length: atOnce }, () => stage.publishEvents(stage.addEvent())));
-      await simulateDelay(2);
+      await Promise.all(Array.from({ length: atOnce }, () => harness.publishEvents(harness.addEvent())));
+      await waitForSimulatedDelay(2);
     }
     return events;
   };
@@ -49,7 +49,7 @@ function publishing(atOnce = 1): () => Promise<number> {
 function arrivals(): readonly number[] {
   const counts = new Map<string, number>();
   for (const url of URLS) {
-    for (const { headers } of stage.receivers.listDeliveriesAt(url)) {
+    for (const { headers } of harness.receivers.listDeliveriesAt(url)) {
       const key = `${url} ${headers['service-event-id'] ?? ''}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
@@ -65,10 +65,10 @@ const succeedsAt = ({ metrics }: RunningWebhooks) =>
 
 /** Two processes, the first of which owns all shards, while events are being published and endpoints answer slowly. */
 async function twoUnderLoad() {
-  const first = await stage.startWebhooks({ policy: POLICY });
-  for (const url of URLS) await stage.createEnabledEndpoint(first, url);
-  for (const url of URLS) stage.receivers.respondWith(url, slowly);
-  const second = await stage.startWebhooks({ policy: POLICY });
+  const first = await harness.startWebhooks({ policy: POLICY });
+  for (const url of URLS) await harness.createEnabledEndpoint(first, url);
+  for (const url of URLS) harness.receivers.respondWith(url, slowly);
+  const second = await harness.startWebhooks({ policy: POLICY });
   const published = publishing();
   await eventually(() => expect(arrivals().length).toBeGreaterThan(50));
   return { first, second, published };
@@ -80,15 +80,15 @@ async function deliversAll(process: RunningWebhooks, published: () => Promise<nu
   const events = await published();
   await eventually(() => expect(arrivals()).toHaveLength(events * URLS.length));
   await eventually(async () =>
-    expect(await stage.listDeliveries(process, { statuses: ['pending', 'retrying'] })).toEqual([]),
+    expect(await harness.listDeliveries(process, { statuses: ['pending', 'retrying'] })).toEqual([]),
   );
 }
 
 describe('two processes', () => {
   test('share the work: one attempts deliveries that the other recorded', async () => {
-    const owner = await stage.startWebhooks({ policy: POLICY });
-    for (const url of URLS) await stage.createEnabledEndpoint(owner, url);
-    const other = await stage.startWebhooks({ policy: POLICY });
+    const owner = await harness.startWebhooks({ policy: POLICY });
+    for (const url of URLS) await harness.createEnabledEndpoint(owner, url);
+    const other = await harness.startWebhooks({ policy: POLICY });
     expect(owner.metrics.getMetricValue('webhook_shards_owned')).toBe(64);
     expect(other.metrics.getMetricValue('webhook_shards_owned')).toBe(0);
     const published = publishing();
@@ -104,27 +104,27 @@ describe('two processes', () => {
   });
 
   test('carry out requests made to either of them', async () => {
-    const owner = await stage.startWebhooks({ policy: { ...POLICY, firstMs: 3_600_000, capMs: 3_600_000 } });
-    const other = await stage.startWebhooks({ policy: POLICY });
-    const { id } = await stage.createEnabledEndpoint(owner, URLS[0] ?? '');
-    const on = () => ({ ...stage.createCommand(), endpoint_id: id });
-    stage.receivers.respondWith(URLS[0] ?? '', () => createReceiverAnswer(500));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    const owner = await harness.startWebhooks({ policy: { ...POLICY, firstMs: 3_600_000, capMs: 3_600_000 } });
+    const other = await harness.startWebhooks({ policy: POLICY });
+    const { id } = await harness.createEnabledEndpoint(owner, URLS[0] ?? '');
+    const on = () => ({ ...harness.createCommand(), endpoint_id: id });
+    harness.receivers.respondWith(URLS[0] ?? '', () => createReceiverAnswer(500));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     const delivery = await eventually(async () => {
-      const found = await stage.getDelivery(other, id, event.id);
+      const found = await harness.getDelivery(other, id, event.id);
       expect(found.status).toBe('retrying');
       return found;
     });
-    await other.deliveries.retry({ ...stage.createCommand(), delivery_id: delivery.id });
+    await other.deliveries.retry({ ...harness.createCommand(), delivery_id: delivery.id });
     await eventually(async () =>
-      expect(await stage.getDelivery(other, id, event.id)).toMatchObject({ attempts_count: 2 }),
+      expect(await harness.getDelivery(other, id, event.id)).toMatchObject({ attempts_count: 2 }),
     );
-    const late = stage.addEvent();
+    const late = harness.addEvent();
     await other.endpoints.disable(on());
-    await stage.publishEvents(late);
+    await harness.publishEvents(late);
     await eventually(async () =>
-      expect(await stage.getDelivery(other, id, late.id)).toMatchObject({ status: 'pending' }),
+      expect(await harness.getDelivery(other, id, late.id)).toMatchObject({ status: 'pending' }),
     );
     const sandbox = await other.endpoints.test({ ...on(), type: 'shipment.created' });
     await eventually(async () =>
@@ -132,14 +132,14 @@ describe('two processes', () => {
         attempts_count: 1,
       }),
     );
-    expect(await stage.getDelivery(other, id, late.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
+    expect(await harness.getDelivery(other, id, late.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
     await other.endpoints.enable(on());
     await eventually(async () =>
-      expect(await stage.getDelivery(other, id, late.id)).toMatchObject({ attempts_count: 1 }),
+      expect(await harness.getDelivery(other, id, late.id)).toMatchObject({ attempts_count: 1 }),
     );
     await other.endpoints.remove(on());
     await eventually(async () =>
-      expect(await stage.getDelivery(owner, id, event.id)).toMatchObject({ status: 'discarded' }),
+      expect(await harness.getDelivery(owner, id, event.id)).toMatchObject({ status: 'discarded' }),
     );
   });
 
@@ -171,33 +171,36 @@ describe('two processes', () => {
 
   test('attempt nothing twice if one lost its shards while its store was unreachable', async () => {
     const flaky = new FlakyProcess();
-    const first = await stage.startWebhooks({ policy: { ...POLICY, firstMs: 300, capMs: 300 }, freshnessMs: 0 }, flaky);
+    const first = await harness.startWebhooks(
+      { policy: { ...POLICY, firstMs: 300, capMs: 300 }, freshnessMs: 0 },
+      flaky,
+    );
     const url = URLS[0] ?? '';
-    const { id } = await stage.createEnabledEndpoint(first, url);
-    stage.receivers.respondWith(url, () => createReceiverAnswer(500));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
-    const second = await stage.startWebhooks({ policy: POLICY });
+    const { id } = await harness.createEnabledEndpoint(first, url);
+    harness.receivers.respondWith(url, () => createReceiverAnswer(500));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
+    const second = await harness.startWebhooks({ policy: POLICY });
     await eventually(async () =>
-      expect(await stage.getDelivery(second, id, event.id)).toMatchObject({ status: 'retrying' }),
+      expect(await harness.getDelivery(second, id, event.id)).toMatchObject({ status: 'retrying' }),
     );
     flaky.down = true;
     // It is the first one's turn, which cannot read what it needs.
     await eventually(() => expect(first.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(1));
-    const arrivedBefore = stage.receivers.listDeliveriesAt(url).length;
+    const arrivedBefore = harness.receivers.listDeliveriesAt(url).length;
     const answered = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
-    stage.receivers.respondWith(url, () => answered.promise);
+    harness.receivers.respondWith(url, () => answered.promise);
     first.process.loseLeases();
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(arrivedBefore + 1));
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(url)).toHaveLength(arrivedBefore + 1));
     flaky.down = false;
     await eventually(() => expect(first.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(0), {
       deadlineMs: 10_000,
     });
     answered.resolve(createReceiverAnswer(200));
     await eventually(async () =>
-      expect(await stage.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
+      expect(await harness.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
     );
-    expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(arrivedBefore + 1);
+    expect(harness.receivers.listDeliveriesAt(url)).toHaveLength(arrivedBefore + 1);
   });
 
   describe('continue if one was suspended until the other had its shards', () => {
@@ -207,76 +210,76 @@ describe('two processes', () => {
 
     test('send deliveries that the first was recording only from the other', async () => {
       const still = new FlakyProcess();
-      const first = await stage.startWebhooks({ policy: POLICY }, still);
+      const first = await harness.startWebhooks({ policy: POLICY }, still);
       const url = URLS[0] ?? '';
-      const { id } = await stage.createEnabledEndpoint(first, url);
+      const { id } = await harness.createEnabledEndpoint(first, url);
       still.holdDeliveriesTo = id;
-      const event = stage.addEvent();
-      await stage.publishEvents(event);
+      const event = harness.addEvent();
+      await harness.publishEvents(event);
       await eventually(() => expect(still.atGate).toBe(1));
-      const second = await stage.startWebhooks({ policy: POLICY });
+      const second = await harness.startWebhooks({ policy: POLICY });
       still.suspendProcess();
       await eventually(() => expect(second.metrics.getMetricValue('webhook_shards_owned')).toBe(64));
       still.releaseWrites();
       await eventually(async () =>
-        expect(await stage.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
+        expect(await harness.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded' }),
       );
       expect([attempts(first), attempts(second)]).toEqual([0, 1]);
-      expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(1);
+      expect(harness.receivers.listDeliveriesAt(url)).toHaveLength(1);
     });
 
     test('leave wake-ups to the other', async () => {
-      const first = await stage.startWebhooks({ policy: POLICY, pollMs: 1 });
+      const first = await harness.startWebhooks({ policy: POLICY, pollMs: 1 });
       const ids: string[] = [];
-      for (const url of URLS) ids.push((await stage.createEnabledEndpoint(first, url)).id);
+      for (const url of URLS) ids.push((await harness.createEnabledEndpoint(first, url)).id);
       // The first one checks long before it.
-      const second = await stage.startWebhooks({ policy: POLICY, pollMs: 300 });
-      const asked = await stage.startWebhooks({ policy: POLICY }, undefined, undefined, true);
+      const second = await harness.startWebhooks({ policy: POLICY, pollMs: 300 });
+      const asked = await harness.startWebhooks({ policy: POLICY }, undefined, undefined, true);
       first.process.suspendProcess();
       await eventually(() => expect(second.metrics.getMetricValue('webhook_shards_owned')).toBe(64));
       await Promise.all(
         ids.map((endpoint_id) =>
-          asked.endpoints.test({ ...stage.createCommand(), endpoint_id, type: 'shipment.created' }),
+          asked.endpoints.test({ ...harness.createCommand(), endpoint_id, type: 'shipment.created' }),
         ),
       );
       await eventually(() =>
-        expect(URLS.map((url) => stage.receivers.listDeliveriesAt(url).length)).toEqual(URLS.map(() => 1)),
+        expect(URLS.map((url) => harness.receivers.listDeliveriesAt(url).length)).toEqual(URLS.map(() => 1)),
       );
       expect(attempts(first)).toBe(0);
     });
   });
 
   test('cancel attempts in progress when one loses its shards', async () => {
-    const first = await stage.startWebhooks({ policy: POLICY });
+    const first = await harness.startWebhooks({ policy: POLICY });
     const url = URLS[0] ?? '';
-    const { id } = await stage.createEnabledEndpoint(first, url, { max_concurrency: 1 });
-    const second = await stage.startWebhooks({ policy: POLICY });
-    stage.receivers.respondWith(url, () => new Promise(() => undefined));
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(1));
-    stage.receivers.respondWith(url, () => createReceiverAnswer(200));
+    const { id } = await harness.createEnabledEndpoint(first, url, { max_concurrency: 1 });
+    const second = await harness.startWebhooks({ policy: POLICY });
+    harness.receivers.respondWith(url, () => new Promise(() => undefined));
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(url)).toHaveLength(1));
+    harness.receivers.respondWith(url, () => createReceiverAnswer(200));
     first.process.loseLeases();
     await eventually(async () =>
-      expect(await stage.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded', attempts_count: 1 }),
+      expect(await harness.getDelivery(second, id, event.id)).toMatchObject({ status: 'succeeded', attempts_count: 1 }),
     );
-    expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(2);
-    expect(stage.receivers.mostAtOnce.get(url)).toBe(1);
+    expect(harness.receivers.listDeliveriesAt(url)).toHaveLength(2);
+    expect(harness.receivers.mostAtOnce.get(url)).toBe(1);
   });
 
   test("never exceed an endpoint's concurrency when one loses its shards", async () => {
-    const first = await stage.startWebhooks({ policy: POLICY });
+    const first = await harness.startWebhooks({ policy: POLICY });
     const url = URLS[0] ?? '';
-    const { id } = await stage.createEnabledEndpoint(first, url, { max_concurrency: 2 });
-    stage.receivers.respondWith(url, slowly);
-    const second = await stage.startWebhooks({ policy: POLICY });
+    const { id } = await harness.createEnabledEndpoint(first, url, { max_concurrency: 2 });
+    harness.receivers.respondWith(url, slowly);
+    const second = await harness.startWebhooks({ policy: POLICY });
     const published = publishing(4);
     await eventually(() => expect(arrivals().length).toBeGreaterThan(20));
     await first.stop();
     await succeedsAt(second);
     const events = await published();
     await eventually(() => expect(arrivals()).toHaveLength(events));
-    expect(stage.receivers.mostAtOnce.get(url)).toBe(2);
+    expect(harness.receivers.mostAtOnce.get(url)).toBe(2);
     expect(computeShardOfEndpoint(id)).toBeLessThan(64);
     await second.stop();
   });

@@ -27,7 +27,7 @@ function owner(microtasks: number) {
     logger: silentLogger,
     countRetry: () => undefined,
     leases: {
-      async acquire(name: string) {
+      async acquireLease(name: string) {
         if (name === leaseName(LATE)) {
           await firstIsRead.promise;
           for (let n = 0; n < microtasks; n += 1) await Promise.resolve();

@@ -13,7 +13,7 @@ test('a failure to acquire a shard is counted and logged, and the shard is acqui
   const log = (fields: object) => void logged.push(fields);
   const shards = new ShardLeases({
     leases: {
-      acquire: (name) => {
+      acquireLease: (name) => {
         if (name !== 'webhooks-shard-03' || failed.has(name)) return Promise.resolve(LEASE as unknown as Lease);
         failed.add(name);
         return Promise.reject(new Error('the store is away'));

@@ -58,7 +58,7 @@ export class ShardLeases {
   }
 
   startAcquiring(observer: ShardObserver): void {
-    for (let shard = 0; shard < SHARD_COUNT; shard += 1) this.loops.push(this.holdShard(shard, observer));
+    for (let shard = 0; shard < SHARD_COUNT; shard += 1) this.loops.push(this.holdShardLease(shard, observer));
   }
 
   /**
@@ -78,7 +78,7 @@ export class ShardLeases {
     await Promise.allSettled(leases.map((lease) => lease.release()));
   }
 
-  private async holdShard(shard: number, observer: ShardObserver): Promise<void> {
+  private async holdShardLease(shard: number, observer: ShardObserver): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       const lease = await this.acquireShard(shard).catch(() => undefined);
@@ -117,7 +117,7 @@ export class ShardLeases {
       countRetry('acquiring a shard');
       logger.warn({ reason: String(error), shard }, 'webhooks: could not acquire a shard; trying again');
     };
-    return retry(() => leases.acquire(name, signal), { signal, firstPauseMs: 500, maxPauseMs: 2_000, onFailure });
+    return retry(() => leases.acquireLease(name, signal), { signal, firstPauseMs: 500, maxPauseMs: 2_000, onFailure });
   }
 }
 

@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
 import { Unavailable } from '@tracking/ports';
-import { eventually, simulateDelay } from '@tracking/testing';
+import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import { type RetryPolicy, SHARD_COUNT } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { type RunningWebhooks, type SharingWebhooks, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, type SharingWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(60_000);
 
@@ -13,15 +13,15 @@ const NEVER_POLLS = { policy: POLICY, pollMs: 1_000_000 };
 const URLS = Array.from({ length: 12 }, (_, index) => `https://${index}.example.com/hook`);
 const MAX_CONCURRENCY = 3;
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let endPublishing: () => Promise<unknown>;
 beforeEach(async () => {
   endPublishing = () => Promise.resolve();
-  stage = await WebhooksTestStage.openWebhooksStage();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
 });
 afterEach(async () => {
   await endPublishing().catch(() => undefined);
-  await stage.closeWebhooksStage();
+  await harness.closeWebhooksHarness();
 });
 
 const countShards = ({ metrics }: RunningWebhooks) => metrics.getMetricValue('webhook_shards_owned');
@@ -44,10 +44,10 @@ async function waitForEvenShares(processes: readonly RunningWebhooks[]): Promise
 
 async function createEndpoints(process: RunningWebhooks): Promise<void> {
   for (const url of URLS) {
-    await stage.createEnabledEndpoint(process, url, { max_concurrency: MAX_CONCURRENCY });
-    stage.receivers.respondWith(url, async (request) => {
-      await simulateDelay(3);
-      return stage.receivers.respondWithOk(request);
+    await harness.createEnabledEndpoint(process, url, { max_concurrency: MAX_CONCURRENCY });
+    harness.receivers.respondWith(url, async (request) => {
+      await waitForSimulatedDelay(3);
+      return harness.receivers.respondWithOk(request);
     });
   }
 }
@@ -58,8 +58,8 @@ function startPublishing(): () => Promise<number> {
   const publish = async () => {
     let events = 0;
     for (; isPublishing; events += 1) {
-      await stage.publishEvents(stage.addEvent());
-      await simulateDelay(2);
+      await harness.publishEvents(harness.addEvent());
+      await waitForSimulatedDelay(2);
     }
     return events;
   };
@@ -75,7 +75,7 @@ function startPublishing(): () => Promise<number> {
 function readArrivals(): readonly number[] {
   const counts = new Map<string, number>();
   for (const url of URLS) {
-    for (const { headers } of stage.receivers.listDeliveriesAt(url)) {
+    for (const { headers } of harness.receivers.listDeliveriesAt(url)) {
       const key = `${url} ${headers['service-event-id'] ?? ''}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
@@ -86,13 +86,13 @@ function readArrivals(): readonly number[] {
 async function waitForDeliveries(process: RunningWebhooks, events: number): Promise<void> {
   await eventually(() => expect(readArrivals()).toHaveLength(events * URLS.length), { deadlineMs: 20_000 });
   await eventually(async () =>
-    expect(await stage.listDeliveries(process, { statuses: ['pending', 'retrying'] })).toEqual([]),
+    expect(await harness.listDeliveries(process, { statuses: ['pending', 'retrying'] })).toEqual([]),
   );
 }
 
 describe('processes that share the shards', () => {
   test('divide the work, and send each other what they record', async () => {
-    const processes = [await stage.startSharing(NEVER_POLLS), await stage.startSharing(NEVER_POLLS)] as const;
+    const processes = [await harness.startSharing(NEVER_POLLS), await harness.startSharing(NEVER_POLLS)] as const;
     const [first, second] = processes;
     await waitForEvenShares(processes);
     await createEndpoints(first);
@@ -107,7 +107,7 @@ describe('processes that share the shards', () => {
   });
 
   test('find what no message announced', async () => {
-    const processes = [await stage.startSharing({ policy: POLICY }), await stage.startSharing({ policy: POLICY })];
+    const processes = [await harness.startSharing({ policy: POLICY }), await harness.startSharing({ policy: POLICY })];
     const [first, second] = processes as [SharingWebhooks, SharingWebhooks];
     await waitForEvenShares(processes);
     await createEndpoints(first);
@@ -123,19 +123,19 @@ describe('processes that share the shards', () => {
   });
 
   test('hand a shard over when its attempts have ended', async () => {
-    const first = await stage.startSharing(NEVER_POLLS);
+    const first = await harness.startSharing(NEVER_POLLS);
     const answers: PromiseWithResolvers<ReturnType<typeof createReceiverAnswer>>[] = [];
     await createEndpoints(first);
     for (const url of URLS) {
-      stage.receivers.respondWith(url, () => {
+      harness.receivers.respondWith(url, () => {
         const answer = Promise.withResolvers<ReturnType<typeof createReceiverAnswer>>();
         answers.push(answer);
         return answer.promise;
       });
     }
-    await stage.publishEvents(stage.addEvent());
+    await harness.publishEvents(harness.addEvent());
     await eventually(() => expect(answers).toHaveLength(URLS.length));
-    const second = await stage.startSharing(NEVER_POLLS);
+    const second = await harness.startSharing(NEVER_POLLS);
     // Shards without an attempt in progress are handed over immediately.
     await eventually(() => expect(countShards(second)).toBeGreaterThan(SHARD_COUNT / 2 - URLS.length - 1));
     for (const answer of answers) answer.resolve(createReceiverAnswer(200));
@@ -146,7 +146,7 @@ describe('processes that share the shards', () => {
   });
 
   test('1, 4 and 2 processes under load: nothing is lost, and only attempts of killed processes are repeated', async () => {
-    const start = () => stage.startSharing({ policy: POLICY });
+    const start = () => harness.startSharing({ policy: POLICY });
     const first = await start();
     await createEndpoints(first);
     const publishEnd = startPublishing();
@@ -154,7 +154,7 @@ describe('processes that share the shards', () => {
     const [second, third, fourth] = [await start(), await start(), await start()];
     await waitForEvenShares([first, second, third, fourth]);
     // No endpoint got more requests at once than allowed while shards were handed over.
-    expect(Math.max(...URLS.map((url) => stage.receivers.mostAtOnce.get(url) ?? 0))).toBeLessThanOrEqual(
+    expect(Math.max(...URLS.map((url) => harness.receivers.mostAtOnce.get(url) ?? 0))).toBeLessThanOrEqual(
       MAX_CONCURRENCY,
     );
     await second.stop();

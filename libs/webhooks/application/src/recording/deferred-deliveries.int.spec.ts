@@ -3,7 +3,7 @@ import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
-import { type EndpointOnStage, type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
+import { type HarnessEndpoint, type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { DEFERRED_DELIVERIES_COLLECTION, type DeferredDocument } from './deferred-deliveries.ts';
 
 const HEALTHY = 'https://healthy.example.com/hook';
@@ -13,49 +13,49 @@ const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, wi
 
 jest.setTimeout(30_000);
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let process: FlakyProcess;
 let webhooks: RunningWebhooks;
-let failing: EndpointOnStage;
+let failing: HarnessEndpoint;
 
 const late = async () => {
-  const documents = await stage.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES_COLLECTION);
+  const documents = await harness.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES_COLLECTION);
   return documents.find({ filter: {}, sort: { fields: ['id'] }, limit: 100 });
 };
-const ofFailing = (api = webhooks) => stage.listDeliveries(api, { endpoint_id: failing.id });
+const ofFailing = (api = webhooks) => harness.listDeliveries(api, { endpoint_id: failing.id });
 const putOff = () => webhooks.metrics.getMetricValue('webhook_deliveries_put_off_total');
-const events = (count: number) => Array.from({ length: count }, () => stage.addEvent());
+const events = (count: number) => Array.from({ length: count }, () => harness.addEvent());
 
 /** An endpoint with an open circuit, beside a healthy one. */
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
   process = new FlakyProcess();
-  webhooks = await stage.startWebhooks({ policy: NEVER }, process);
-  await stage.createEnabledEndpoint(webhooks, HEALTHY);
-  failing = await stage.createEnabledEndpoint(webhooks, FAILING);
-  stage.receivers.respondWith(FAILING, () => createReceiverAnswer(500));
-  await stage.publishEvents(...events(20));
+  webhooks = await harness.startWebhooks({ policy: NEVER }, process);
+  await harness.createEnabledEndpoint(webhooks, HEALTHY);
+  failing = await harness.createEnabledEndpoint(webhooks, FAILING);
+  harness.receivers.respondWith(FAILING, () => createReceiverAnswer(500));
+  await harness.publishEvents(...events(20));
   await eventually(async () => {
     const before = putOff();
-    await stage.publishEvents(...events(1));
-    await stage.waitUntilConsumed();
+    await harness.publishEvents(...events(1));
+    await harness.waitUntilConsumed();
     expect(putOff() - before).toBe(1);
   });
   await eventually(async () => expect(await late()).toEqual([]));
 });
 afterEach(async () => {
   process.releaseWrites();
-  await stage.closeWebhooksStage();
+  await harness.closeWebhooksHarness();
 });
 
 /** Events that the others have received, while recording for the failing endpoint is deferred. */
 async function putOffSome(): Promise<readonly string[]> {
   process.holdDeliveriesTo = failing.id;
   const some = events(3);
-  const arrived = stage.receivers.listDeliveriesAt(HEALTHY).length;
-  await stage.publishEvents(...some);
-  await stage.waitUntilConsumed();
-  await eventually(() => expect(stage.receivers.listDeliveriesAt(HEALTHY)).toHaveLength(arrived + 3));
+  const arrived = harness.receivers.listDeliveriesAt(HEALTHY).length;
+  await harness.publishEvents(...some);
+  await harness.waitUntilConsumed();
+  await eventually(() => expect(harness.receivers.listDeliveriesAt(HEALTHY)).toHaveLength(arrived + 3));
   await eventually(() => expect(process.atGate).toBe(1));
   expect(await late()).toHaveLength(3);
   return some.map(({ id }) => id);
@@ -65,7 +65,7 @@ describe('events deferred for an endpoint', () => {
   test('are recorded when there is time, and the deferral is deleted', async () => {
     const ids = await putOffSome();
     const age = () => webhooks.metrics.getMetricValue('webhook_late_records_seconds');
-    stage.clockOffset += 5_000;
+    harness.clockOffset += 5_000;
     expect(age()).toBeGreaterThanOrEqual(5);
     process.releaseWrites();
     await eventually(async () => expect(await late()).toEqual([]));
@@ -77,7 +77,7 @@ describe('events deferred for an endpoint', () => {
   test('are recorded by another process if this one ends before', async () => {
     const ids = await putOffSome();
     process.killProcess();
-    const second = await stage.startWebhooks({ policy: NEVER });
+    const second = await harness.startWebhooks({ policy: NEVER });
     await eventually(async () => {
       const recorded = (await ofFailing(second)).map(({ event_id }) => event_id);
       expect(recorded).toEqual(expect.arrayContaining([...ids]));
@@ -87,13 +87,13 @@ describe('events deferred for an endpoint', () => {
 
   test('stay unchanged if they were recorded just before a crash', async () => {
     await putOffSome();
-    const documents = await stage.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES_COLLECTION);
+    const documents = await harness.engine.documentStore.collection<DeferredDocument>(DEFERRED_DELIVERIES_COLLECTION);
     const again = await late();
     process.releaseWrites();
     await eventually(async () => expect(await late()).toEqual([]));
     // Each is attempted once, and then waits for an hour.
     await eventually(async () => {
-      expect(await stage.listDeliveries(webhooks, { endpoint_id: failing.id, statuses: ['pending'] })).toEqual([]);
+      expect(await harness.listDeliveries(webhooks, { endpoint_id: failing.id, statuses: ['pending'] })).toEqual([]);
     });
     const before = await ofFailing();
     for (const each of again) await documents.insert(each);
@@ -104,61 +104,61 @@ describe('events deferred for an endpoint', () => {
   test('are recorded in the order of arrival', async () => {
     process.holdDeliveriesTo = failing.id;
     // All of one shipment, because others may be consumed concurrently.
-    const { data } = stage.addEvent();
-    const many = Array.from({ length: 120 }, () => stage.addEvent({ data }));
-    await stage.publishEvents(...many);
-    await stage.waitUntilConsumed();
+    const { data } = harness.addEvent();
+    const many = Array.from({ length: 120 }, () => harness.addEvent({ data }));
+    await harness.publishEvents(...many);
+    await harness.waitUntilConsumed();
     const ids = many.map(({ id }) => id);
     expect((await late()).map(({ about }) => about.event_id)).toEqual(ids.slice(0, 100));
   });
 
   test('are not recorded if the endpoint is deleted in the meantime', async () => {
     await putOffSome();
-    const before = await stage.listDeliveries(webhooks, { endpoint_id: failing.id });
-    const passive = await stage.startWebhooks({}, undefined, undefined, true);
-    await passive.endpoints.remove({ ...stage.createCommand(), endpoint_id: failing.id });
+    const before = await harness.listDeliveries(webhooks, { endpoint_id: failing.id });
+    const passive = await harness.startWebhooks({}, undefined, undefined, true);
+    await passive.endpoints.remove({ ...harness.createCommand(), endpoint_id: failing.id });
     process.killProcess();
-    const second = await stage.startWebhooks({ policy: NEVER });
+    const second = await harness.startWebhooks({ policy: NEVER });
     await eventually(async () => expect(await late()).toEqual([]));
     expect(await ofFailing(second)).toHaveLength(before.length);
     await eventually(async () => {
       const statuses = ['pending', 'retrying'];
-      expect(await stage.listDeliveries(second, { endpoint_id: failing.id, statuses })).toEqual([]);
+      expect(await harness.listDeliveries(second, { endpoint_id: failing.id, statuses })).toEqual([]);
     });
   });
 
   test('are limited by their waiting time: later ones are recorded immediately', async () => {
     await putOffSome();
-    stage.clockOffset += 301_000;
+    harness.clockOffset += 301_000;
     await eventually(
       async () => {
         const before = putOff();
-        await stage.publishEvents(...events(1));
+        await harness.publishEvents(...events(1));
         // Held like the deferred ones.
-        await eventually(async () => expect(await stage.readLag()).toBe(1), { deadlineMs: 500 });
+        await eventually(async () => expect(await harness.readLag()).toBe(1), { deadlineMs: 500 });
         expect(putOff()).toBe(before);
       },
       { deadlineMs: 10_000 },
     );
     process.releaseWrites();
-    await stage.waitUntilConsumed();
+    await harness.waitUntilConsumed();
     await eventually(async () =>
-      expect(await ofFailing()).toHaveLength(stage.receivers.listDeliveriesAt(HEALTHY).length),
+      expect(await ofFailing()).toHaveLength(harness.receivers.listDeliveriesAt(HEALTHY).length),
     );
   });
 });
 
 test('are all recorded immediately if no endpoint keeps up', async () => {
-  stage.receivers.respondWith(HEALTHY, () => createReceiverAnswer(500));
-  await stage.publishEvents(...events(20));
-  await stage.waitUntilConsumed();
+  harness.receivers.respondWith(HEALTHY, () => createReceiverAnswer(500));
+  await harness.publishEvents(...events(20));
+  await harness.waitUntilConsumed();
   await eventually(async () => {
     const before = putOff();
     const [event] = events(1);
     if (event === undefined) return;
-    await stage.publishEvents(event);
-    await stage.waitUntilConsumed();
+    await harness.publishEvents(event);
+    await harness.waitUntilConsumed();
     expect(putOff() - before).toBe(0);
-    expect(await stage.listDeliveries(webhooks, { event_id: event.id })).toHaveLength(2);
+    expect(await harness.listDeliveries(webhooks, { event_id: event.id })).toHaveLength(2);
   });
 });

@@ -105,7 +105,7 @@ export class DeferredDeliveries {
       countRetry: createRetryCounter(metrics),
       description: 'recording late deliveries',
       intervalMs: SWEEP_INTERVAL_MS,
-      round: (ending) =>
+      runRound: (ending) =>
         this.recordAllDeferred(ending).finally(() => {
           this.oldest = undefined;
         }),

@@ -4,7 +4,7 @@ import { Unavailable } from '@tracking/ports';
 import { eventually } from '@tracking/testing';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { ENDPOINTS_COLLECTION, type EndpointDocument } from '../endpoints/endpoint-document.ts';
 
 const URL_A = 'https://a.example.com/hook';
@@ -13,32 +13,32 @@ const CLOCKS = [-3_600_000, -500, 0, 500, 3_600_000];
 
 jest.setTimeout(30_000);
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
-  webhooks = await stage.startWebhooks();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
+  webhooks = await harness.startWebhooks();
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
-const on = (endpoint_id: string) => ({ ...stage.createCommand(), endpoint_id });
+const on = (endpoint_id: string) => ({ ...harness.createCommand(), endpoint_id });
 const idsOf = (events: readonly PublishedEvent[]) => events.map(({ id }) => id).sort();
 /** Ids of the events recorded for the endpoint once everything is consumed. */
 async function recorded(endpoint_id: string): Promise<readonly string[]> {
-  await stage.waitUntilConsumed();
-  return (await stage.listDeliveries(webhooks, { endpoint_id })).map(({ event_id }) => event_id).sort();
+  await harness.waitUntilConsumed();
+  return (await harness.listDeliveries(webhooks, { endpoint_id })).map(({ event_id }) => event_id).sort();
 }
 const expectRecorded = (endpoint_id: string, ...events: readonly PublishedEvent[]) =>
   eventually(async () => expect(await recorded(endpoint_id)).toEqual(idsOf(events)));
 
 describe('an event is live for an endpoint by its log position', () => {
   test.each(CLOCKS)('if the clock steps by %d ms after enabling', async (step) => {
-    const before = stage.addEvent();
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.clockOffset += step;
-    const after = stage.addEvent();
-    await stage.publishEvents(before, after);
+    const before = harness.addEvent();
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.clockOffset += step;
+    const after = harness.addEvent();
+    await harness.publishEvents(before, after);
     await expectRecorded(id, after);
   });
 
@@ -46,134 +46,140 @@ describe('an event is live for an endpoint by its log position', () => {
     await webhooks.stop();
     const process = new KillableProcess();
     process.clockOffset = ahead;
-    webhooks = await stage.startWebhooks({}, process);
-    const before = stage.addEvent();
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    const after = stage.addEvent();
+    webhooks = await harness.startWebhooks({}, process);
+    const before = harness.addEvent();
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    const after = harness.addEvent();
     await webhooks.endpoints.disable(on(id));
-    const later = stage.addEvent();
-    await stage.publishEvents(before, after, later);
+    const later = harness.addEvent();
+    await harness.publishEvents(before, after, later);
     await expectRecorded(id, after);
   });
 
   test("if the enabling edge is ahead of the event's edge", async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.endpoints.disable(on(id));
-    stage.clockOffset += 60_000;
+    harness.clockOffset += 60_000;
     await webhooks.endpoints.enable(on(id));
-    stage.clockOffset -= 60_000;
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    harness.clockOffset -= 60_000;
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     await expectRecorded(id, event);
   });
 
   test('however often it was enabled and disabled before anything is consumed', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.stop();
     // Only answers, and consumes nothing.
-    webhooks = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
+    webhooks = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
     const live: PublishedEvent[] = [];
     const all: PublishedEvent[] = [];
     for (let round = 0; round < 5; round += 1) {
-      const during = stage.addEvent();
+      const during = harness.addEvent();
       await webhooks.endpoints.disable(on(id));
-      const meanwhile = stage.addEvent();
-      stage.clockOffset += round % 2 === 0 ? 1_000 : -2_000;
+      const meanwhile = harness.addEvent();
+      harness.clockOffset += round % 2 === 0 ? 1_000 : -2_000;
       await webhooks.endpoints.enable(on(id));
       live.push(during);
       all.push(during, meanwhile);
     }
-    await stage.publishEvents(...all);
-    stage.clockOffset += 86_400_000;
+    await harness.publishEvents(...all);
+    harness.clockOffset += 86_400_000;
     await webhooks.stop();
-    webhooks = await stage.startWebhooks();
+    webhooks = await harness.startWebhooks();
     await expectRecorded(id, ...live);
   });
 
   test('while a changed URL awaits its verification', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
     await webhooks.endpoints.change({ ...on(id), fields: { url: URL_B } });
-    stage.clockOffset -= 500;
-    const event = stage.addEvent();
-    await stage.publishEvents(event);
+    harness.clockOffset -= 500;
+    const event = harness.addEvent();
+    await harness.publishEvents(event);
     await expectRecorded(id, event);
   });
 
   test('independently of the time of its first or repeated publication', async () => {
-    const before = stage.addEvent();
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.clockOffset += 10;
-    const after = stage.addEvent();
-    await stage.publishEvents(after);
+    const before = harness.addEvent();
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.clockOffset += 10;
+    const after = harness.addEvent();
+    await harness.publishEvents(after);
     // Its publication had failed until now; then the broker lost its topic, and everything is published again.
-    await stage.publishEvents(before);
-    await stage.publishEvents(before, after);
+    await harness.publishEvents(before);
+    await harness.publishEvents(before, after);
     await expectRecorded(id, after);
   });
 
   test('with a disabling by 410 at a log position, too', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
-    const first = stage.addEvent();
-    await stage.publishEvents(first);
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
+    const first = harness.addEvent();
+    await harness.publishEvents(first);
     await eventually(async () =>
-      expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' }),
+      expect(await webhooks.endpoints.get(on(id))).toMatchObject({
+        status: 'disabled',
+        disabled_reason: 'gone',
+      }),
     );
-    stage.clockOffset -= 3_600_000;
-    await stage.publishEvents(stage.addEvent());
+    harness.clockOffset -= 3_600_000;
+    await harness.publishEvents(harness.addEvent());
     await expectRecorded(id, first);
   });
 });
 
 describe("while the log's head cannot be read", () => {
   test('enabling and disabling are refused, and succeed when repeated', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.logIsAway = true;
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.logIsAway = true;
     await expect(webhooks.endpoints.disable(on(id))).rejects.toBeInstanceOf(Unavailable);
     expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'enabled' });
-    stage.logIsAway = false;
-    const before = stage.addEvent();
+    harness.logIsAway = false;
+    const before = harness.addEvent();
     await webhooks.endpoints.disable(on(id));
-    stage.logIsAway = true;
+    harness.logIsAway = true;
     await expect(webhooks.endpoints.enable(on(id))).rejects.toBeInstanceOf(Unavailable);
-    const meanwhile = stage.addEvent();
-    stage.logIsAway = false;
+    const meanwhile = harness.addEvent();
+    harness.logIsAway = false;
     await webhooks.endpoints.enable(on(id));
-    const after = stage.addEvent();
-    await stage.publishEvents(before, meanwhile, after);
+    const after = harness.addEvent();
+    await harness.publishEvents(before, meanwhile, after);
     await expectRecorded(id, before, after);
   });
 
   test('an endpoint is deleted all the same', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-    stage.logIsAway = true;
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+    harness.logIsAway = true;
     expect(await webhooks.endpoints.remove(on(id))).toEqual({ id, deleted: true });
     await expect(webhooks.endpoints.get(on(id))).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('an endpoint that answers 410 gets nothing, and is disabled as soon as possible', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
-    stage.logIsAway = true;
-    const events = [stage.addEvent(), stage.addEvent()];
-    await stage.publishEvents(...events);
+    const { id } = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 1 });
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
+    harness.logIsAway = true;
+    const events = [harness.addEvent(), harness.addEvent()];
+    await harness.publishEvents(...events);
     await expectRecorded(id, ...events);
-    const dead = () => stage.listDeliveries(webhooks, { endpoint_id: id, statuses: ['dead_lettered'] });
+    const dead = () => harness.listDeliveries(webhooks, { endpoint_id: id, statuses: ['dead_lettered'] });
     await eventually(async () => expect(await dead()).toHaveLength(1));
     expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'enabled' });
-    stage.logIsAway = false;
+    harness.logIsAway = false;
     await eventually(async () =>
-      expect(await webhooks.endpoints.get(on(id))).toMatchObject({ status: 'disabled', disabled_reason: 'gone' }),
+      expect(await webhooks.endpoints.get(on(id))).toMatchObject({
+        status: 'disabled',
+        disabled_reason: 'gone',
+      }),
     );
-    expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
-    const statuses = (await stage.listDeliveries(webhooks, { endpoint_id: id })).map(({ status }) => status);
+    expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+    const statuses = (await harness.listDeliveries(webhooks, { endpoint_id: id })).map(({ status }) => status);
     expect(statuses.sort()).toEqual(['dead_lettered', 'pending']);
   });
 });
 
 test('a message without a position is parked', async () => {
-  const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-  await stage.sendMessages(stage.createMessage(stage.addEvent(), { position: undefined }));
+  const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+  await harness.sendMessages(harness.createMessage(harness.addEvent(), { position: undefined }));
   await eventually(async () => {
     const { items } = await webhooks.parked.list({ limit: 10 });
     expect(items).toEqual([expect.objectContaining({ error: 'the message has no position header' })]);
@@ -182,19 +188,19 @@ test('a message without a position is parked', async () => {
 });
 
 test('an endpoint whose stored period has no places receives all events and does not stop other recording', async () => {
-  const { id: faulty } = await stage.createEnabledEndpoint(webhooks, URL_A);
-  const { id: sound } = await stage.createEnabledEndpoint(webhooks, URL_B);
-  const documents = await stage.engine.documentStore.collection<EndpointDocument>(ENDPOINTS_COLLECTION);
+  const { id: faulty } = await harness.createEnabledEndpoint(webhooks, URL_A);
+  const { id: sound } = await harness.createEnabledEndpoint(webhooks, URL_B);
+  const documents = await harness.engine.documentStore.collection<EndpointDocument>(ENDPOINTS_COLLECTION);
   const stored = await documents.get(faulty);
   const enabled_periods = stored?.enabled_periods.map(({ from, to }) => ({ from, to }));
   await documents.upsert({ ...stored, enabled_periods, revision: 99 } as unknown as EndpointDocument);
-  const event = stage.addEvent();
-  await stage.publishEvents(event);
+  const event = harness.addEvent();
+  await harness.publishEvents(event);
   await expectRecorded(sound, event);
   await expectRecorded(faulty, event);
   await webhooks.endpoints.disable(on(faulty));
-  const later = stage.addEvent();
-  await stage.publishEvents(later);
+  const later = harness.addEvent();
+  await harness.publishEvents(later);
   await expectRecorded(sound, event, later);
   await expectRecorded(faulty, event);
 });

@@ -8,7 +8,7 @@ import {
 } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 const [OLD, NEW] = ['2026-11-01', '2027-03-01'] as readonly string[] as [ApiVersion, ApiVersion];
 const OLD_URL = 'https://old.example.com/hook';
@@ -16,7 +16,7 @@ const NEW_URL = 'https://new.example.com/hook';
 
 jest.setTimeout(30_000);
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 
 /** A second version, in which the shipment's reference has another name. */
@@ -32,20 +32,20 @@ const two = new PayloadVersions([
 ]);
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
-  stage.versions = two;
-  webhooks = await stage.startWebhooks();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
+  harness.versions = two;
+  webhooks = await harness.startWebhooks();
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
 /** An event as created once the second version exists. */
 const newEvent = (fields: Partial<PublishedEvent> = {}) =>
-  stage.addEvent({ api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' }, ...fields });
+  harness.addEvent({ api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1' }, ...fields });
 const bodiesAt = (url: string) =>
-  stage.receivers.listDeliveriesAt(url).map(({ body }) => JSON.parse(body) as JsonObject);
+  harness.receivers.listDeliveriesAt(url).map(({ body }) => JSON.parse(body) as JsonObject);
 const received = (url: string, count: number) =>
   eventually(() => {
-    expect(stage.receivers.listDeliveriesAt(url)).toHaveLength(count);
+    expect(harness.receivers.listDeliveriesAt(url)).toHaveLength(count);
     return bodiesAt(url)[count - 1];
   });
 const inOld = { api_version: OLD, data: { shipment_id: 'shp_1', external_id: 'PO-1' } };
@@ -53,18 +53,18 @@ const inNew = { api_version: NEW, data: { shipment_id: 'shp_1', reference: 'PO-1
 
 describe('with a second version of the payload', () => {
   test('an endpoint is pinned to the newest version at its creation, and receives each event in its own version with the same id', async () => {
-    const pinned = await stage.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
-    const newest = await stage.createEnabledEndpoint(webhooks, NEW_URL);
+    const pinned = await harness.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
+    const newest = await harness.createEnabledEndpoint(webhooks, NEW_URL);
     expect([pinned.api_version, newest.api_version]).toEqual([OLD, NEW]);
     const event = newEvent();
-    await stage.publishEvents(event);
+    await harness.publishEvents(event);
     expect([await received(OLD_URL, 1), await received(NEW_URL, 1)]).toEqual([
       { ...event, ...inOld },
       { ...event, ...inNew },
     ]);
     await expect(
       webhooks.endpoints.change({
-        ...stage.createCommand(),
+        ...harness.createCommand(),
         endpoint_id: pinned.id,
         fields: { api_version: '2020-01-01' },
       }),
@@ -74,84 +74,84 @@ describe('with a second version of the payload', () => {
   });
 
   test('another version applies to later recordings; an event keeps its bytes', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
-    stage.receivers.respondWith(OLD_URL, () => createReceiverAnswer(500));
+    const { id } = await harness.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
+    harness.receivers.respondWith(OLD_URL, () => createReceiverAnswer(500));
     const before = newEvent();
-    await stage.publishEvents(before);
+    await harness.publishEvents(before);
     await received(OLD_URL, 1);
-    stage.receivers.respondWith(OLD_URL, (request) => stage.receivers.respondWithOk(request));
+    harness.receivers.respondWith(OLD_URL, (request) => harness.receivers.respondWithOk(request));
     const changed = await webhooks.endpoints.change({
-      ...stage.createCommand(),
+      ...harness.createCommand(),
       endpoint_id: id,
       fields: { api_version: NEW },
     });
     expect(changed).toMatchObject({ api_version: NEW, status: 'enabled' });
     const delivery = await eventually(async () => {
-      const found = await stage.getDelivery(webhooks, id, before.id);
+      const found = await harness.getDelivery(webhooks, id, before.id);
       expect(found.status).toBe('retrying');
       return found;
     });
-    await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: delivery.id });
+    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: delivery.id });
     await received(OLD_URL, 2);
-    const [first, again] = stage.receivers.listDeliveriesAt(OLD_URL);
+    const [first, again] = harness.receivers.listDeliveriesAt(OLD_URL);
     expect(again?.body).toBe(first?.body);
     const after = newEvent();
-    await stage.publishEvents(after);
+    await harness.publishEvents(after);
     expect(await received(OLD_URL, 3)).toEqual({ ...after, ...inNew });
   });
 
   test('sandbox events and missed events of a replay are sent in the endpoint’s version', async () => {
-    const missed = newEvent({ created_at: new Date(Date.parse(stage.now()) - 60_000).toISOString() });
-    const { id } = await stage.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
-    await webhooks.endpoints.test({ ...stage.createCommand(), endpoint_id: id, type: 'shipment.created' });
+    const missed = newEvent({ created_at: new Date(Date.parse(harness.now()) - 60_000).toISOString() });
+    const { id } = await harness.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
+    await webhooks.endpoints.test({ ...harness.createCommand(), endpoint_id: id, type: 'shipment.created' });
     expect(await received(OLD_URL, 1)).toMatchObject({ api_version: OLD, sandbox: true });
-    await webhooks.replays.create({ ...stage.createCommand(), endpoint_id: id, filter: {} });
+    await webhooks.replays.create({ ...harness.createCommand(), endpoint_id: id, filter: {} });
     expect(await received(OLD_URL, 2)).toEqual({ ...missed, ...inOld });
   });
 
   test('an event that cannot be converted to an older version is parked alone until it can', async () => {
     const picky = (reference: unknown) => ({ external_id: (reference as string).trim() });
-    stage.versions = new PayloadVersions([
+    harness.versions = new PayloadVersions([
       { name: OLD, downgrade: (_type, { reference, ...data }) => ({ ...data, ...picky(reference) }) },
       { name: NEW },
     ]);
     await webhooks.stop();
-    webhooks = await stage.startWebhooks();
-    await stage.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
+    webhooks = await harness.startWebhooks();
+    await harness.createEnabledEndpoint(webhooks, OLD_URL, { api_version: OLD });
     const broken = newEvent({ data: { shipment_id: 'shp_1' } });
-    await stage.publishEvents(broken, newEvent());
+    await harness.publishEvents(broken, newEvent());
     expect(await received(OLD_URL, 1)).toMatchObject(inOld);
-    await stage.waitUntilConsumed();
+    await harness.waitUntilConsumed();
     const [parked, ...others] = (await webhooks.parked.list({ limit: 10 })).items;
     expect(others).toEqual([]);
     expect(parked?.error).toMatch(/^the event cannot be converted to an older payload version: /);
     expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
     await webhooks.stop();
-    stage.versions = two;
-    webhooks = await stage.startWebhooks();
+    harness.versions = two;
+    webhooks = await harness.startWebhooks();
     expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: true });
     expect(await received(OLD_URL, 2)).toMatchObject({ id: broken.id, data: { shipment_id: 'shp_1' } });
   });
 
   test('an event of a newer publisher is parked where its version is unknown, and recorded where it is known', async () => {
     await webhooks.stop();
-    stage.versions = PAYLOAD_VERSIONS;
-    const behind = await stage.startWebhooks();
-    await stage.createEnabledEndpoint(behind, OLD_URL);
+    harness.versions = PAYLOAD_VERSIONS;
+    const behind = await harness.startWebhooks();
+    await harness.createEnabledEndpoint(behind, OLD_URL);
     const event = newEvent();
-    await stage.publishEvents(event, stage.addEvent());
+    await harness.publishEvents(event, harness.addEvent());
     await received(OLD_URL, 1);
-    await stage.waitUntilConsumed();
+    await harness.waitUntilConsumed();
     const [parked] = (await behind.parked.list({ limit: 10 })).items;
     expect(parked).toMatchObject({ error: 'api_version of the event is unknown to this process' });
     expect(await behind.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
     await behind.stop();
-    stage.versions = two;
-    webhooks = await stage.startWebhooks();
+    harness.versions = two;
+    webhooks = await harness.startWebhooks();
     expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: true });
     expect(await received(OLD_URL, 2)).toEqual({ ...event, ...inOld });
     expect(
-      (await stage.listDeliveries(webhooks, { event_id: event.id }, SAMPLE_SCOPE))[0]?.attempts_count,
+      (await harness.listDeliveries(webhooks, { event_id: event.id }, SAMPLE_SCOPE))[0]?.attempts_count,
     ).toBeLessThanOrEqual(1);
   });
 });

@@ -4,7 +4,7 @@ import { MessageRefused } from '@tracking/ports';
 import { eventually, noMetrics } from '@tracking/testing';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { PARKED_TOPIC } from '../settings.ts';
 import { Recorder } from './recorder.ts';
 
@@ -14,125 +14,125 @@ describe('recording', () => {
 
   jest.setTimeout(30_000);
 
-  let stage: WebhooksTestStage;
+  let harness: WebhooksTestHarness;
   let webhooks: RunningWebhooks;
 
   beforeEach(async () => {
-    stage = await WebhooksTestStage.openWebhooksStage();
-    webhooks = await stage.startWebhooks();
+    harness = await WebhooksTestHarness.openWebhooksHarness();
+    webhooks = await harness.startWebhooks();
   });
-  afterEach(() => stage.closeWebhooksStage());
+  afterEach(() => harness.closeWebhooksHarness());
 
   const succeeded = (count: number) =>
     eventually(async () =>
-      expect(await stage.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(count),
+      expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(count),
     );
   const raw = (value: string) =>
-    stage.engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, [{ key: 'k', value, headers: {} }]);
+    harness.engine.messageBroker.publish(SHIPMENT_EVENTS_TOPIC.name, [{ key: 'k', value, headers: {} }]);
 
   describe('recording', () => {
     test('an event makes one delivery for each subscribed endpoint, with the same event id and bytes', async () => {
-      await stage.createEnabledEndpoint(webhooks, URL_A);
-      await stage.createEnabledEndpoint(webhooks, URL_B, { event_types: ['shipment.created'] });
-      await stage.createEnabledEndpoint(webhooks, 'https://c.example.com/', { event_types: ['document.approved'] });
-      await stage.createEnabledEndpoint(
+      await harness.createEnabledEndpoint(webhooks, URL_A);
+      await harness.createEnabledEndpoint(webhooks, URL_B, { event_types: ['shipment.created'] });
+      await harness.createEnabledEndpoint(webhooks, 'https://c.example.com/', { event_types: ['document.approved'] });
+      await harness.createEnabledEndpoint(
         webhooks,
         'https://d.example.com/',
         {},
         { ...SAMPLE_SCOPE, workspace_id: 'wsp_two' },
       );
-      await stage.createEnabledEndpoint(
+      await harness.createEnabledEndpoint(
         webhooks,
         'https://e.example.com/',
         {},
         { ...SAMPLE_SCOPE, environment: 'test' },
       );
-      const event = stage.addEvent();
-      await stage.publishEvents(event);
+      const event = harness.addEvent();
+      await harness.publishEvents(event);
       await succeeded(2);
-      const [a, b] = [stage.receivers.listDeliveriesAt(URL_A), stage.receivers.listDeliveriesAt(URL_B)];
+      const [a, b] = [harness.receivers.listDeliveriesAt(URL_A), harness.receivers.listDeliveriesAt(URL_B)];
       expect([a.length, b.length]).toEqual([1, 1]);
       expect(a[0]?.body).toBe(b[0]?.body);
       expect(JSON.parse(a[0]?.body ?? '')).toEqual({ ...event, api_version: '2026-11-01' });
-      expect(stage.receivers.arrived.filter(({ url }) => /\/\/[cde]\./.test(url))).toHaveLength(3); // their challenges
+      expect(harness.receivers.arrived.filter(({ url }) => /\/\/[cde]\./.test(url))).toHaveLength(3); // their challenges
     });
 
     test('the same event makes no second delivery, in the same batch or later', async () => {
-      await stage.createEnabledEndpoint(webhooks, URL_A);
-      const events = Array.from({ length: 20 }, () => stage.addEvent());
-      await stage.publishEvents(...events, ...events);
+      await harness.createEnabledEndpoint(webhooks, URL_A);
+      const events = Array.from({ length: 20 }, () => harness.addEvent());
+      await harness.publishEvents(...events, ...events);
       await succeeded(20);
-      await stage.publishEvents(...events);
-      await stage.waitUntilConsumed();
+      await harness.publishEvents(...events);
+      await harness.waitUntilConsumed();
       await succeeded(20);
-      expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(20);
+      expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(20);
     });
 
     test('republishing everything to a new process delivers nothing', async () => {
-      await stage.createEnabledEndpoint(webhooks, URL_A);
-      const events = Array.from({ length: 20 }, () => stage.addEvent());
-      await stage.publishEvents(...events);
+      await harness.createEnabledEndpoint(webhooks, URL_A);
+      const events = Array.from({ length: 20 }, () => harness.addEvent());
+      await harness.publishEvents(...events);
       await succeeded(20);
       await webhooks.stop();
-      webhooks = await stage.startWebhooks();
-      await stage.publishEvents(...events);
-      await stage.waitUntilConsumed();
-      const last = stage.addEvent();
-      await stage.publishEvents(last);
+      webhooks = await harness.startWebhooks();
+      await harness.publishEvents(...events);
+      await harness.waitUntilConsumed();
+      const last = harness.addEvent();
+      await harness.publishEvents(last);
       await succeeded(21);
-      expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(21);
+      expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(21);
     });
 
     test('a later endpoint receives nothing from before it was enabled', async () => {
-      const before = stage.addEvent();
-      stage.clockOffset += 10;
-      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-      await stage.publishEvents(before, stage.addEvent());
+      const before = harness.addEvent();
+      harness.clockOffset += 10;
+      const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+      await harness.publishEvents(before, harness.addEvent());
       await succeeded(1);
-      await stage.waitUntilConsumed();
-      expect(await stage.listDeliveries(webhooks, { endpoint_id: id, event_id: before.id })).toEqual([]);
+      await harness.waitUntilConsumed();
+      expect(await harness.listDeliveries(webhooks, { endpoint_id: id, event_id: before.id })).toEqual([]);
     });
 
     test('an event created while the endpoint was enabled is recorded even if consumed later', async () => {
-      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-      const on = () => ({ ...stage.createCommand(), endpoint_id: id });
-      const during = stage.addEvent();
-      stage.clockOffset += 10;
+      const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+      const on = () => ({ ...harness.createCommand(), endpoint_id: id });
+      const during = harness.addEvent();
+      harness.clockOffset += 10;
       await webhooks.endpoints.disable(on());
-      stage.clockOffset += 10;
-      const after = stage.addEvent();
-      await stage.publishEvents(during, after);
-      await stage.waitUntilConsumed();
-      const recorded = await stage.listDeliveries(webhooks);
+      harness.clockOffset += 10;
+      const after = harness.addEvent();
+      await harness.publishEvents(during, after);
+      await harness.waitUntilConsumed();
+      const recorded = await harness.listDeliveries(webhooks);
       expect(recorded).toMatchObject([{ event_id: during.id, status: 'pending' }]);
       await webhooks.endpoints.enable(on());
       await succeeded(1);
-      expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
+      expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(1);
     });
 
     test('recording continues for a changed URL, which receives pending deliveries once verified and enabled', async () => {
-      const { id } = await stage.createEnabledEndpoint(webhooks, URL_A);
-      const on = () => ({ ...stage.createCommand(), endpoint_id: id });
+      const { id } = await harness.createEnabledEndpoint(webhooks, URL_A);
+      const on = () => ({ ...harness.createCommand(), endpoint_id: id });
       await webhooks.endpoints.change({ ...on(), fields: { url: URL_B } });
-      const event = stage.addEvent();
-      await stage.publishEvents(event);
-      await stage.waitUntilConsumed();
-      expect(await stage.getDelivery(webhooks, id, event.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
+      const event = harness.addEvent();
+      await harness.publishEvents(event);
+      await harness.waitUntilConsumed();
+      expect(await harness.getDelivery(webhooks, id, event.id)).toMatchObject({ status: 'pending', attempts_count: 0 });
       await webhooks.endpoints.verify(on());
       await webhooks.endpoints.enable(on());
       await succeeded(1);
-      expect(stage.receivers.listDeliveriesAt(URL_A)).toEqual([]);
-      expect(stage.receivers.listDeliveriesAt(URL_B)).toHaveLength(1);
+      expect(harness.receivers.listDeliveriesAt(URL_A)).toEqual([]);
+      expect(harness.receivers.listDeliveriesAt(URL_B)).toHaveLength(1);
     });
 
     test('unknown event types are accepted', async () => {
-      await stage.createEnabledEndpoint(webhooks, URL_A);
-      await stage.publishEvents(
-        stage.addEvent({ type: 'shipment.teleported' as PublishedEvent['type'] }),
-        stage.addEvent(),
+      await harness.createEnabledEndpoint(webhooks, URL_A);
+      await harness.publishEvents(
+        harness.addEvent({ type: 'shipment.teleported' as PublishedEvent['type'] }),
+        harness.addEvent(),
       );
       await succeeded(1);
-      expect(await stage.readMessages(PARKED_TOPIC, 0)).toEqual([]);
+      expect(await harness.readMessages(PARKED_TOPIC, 0)).toEqual([]);
       expect((await webhooks.parked.list({ limit: 10 })).items).toEqual([]);
     });
   });
@@ -141,12 +141,12 @@ describe('recording', () => {
     test.each(['', 'not json', '[]', 'null', '"text"', '{}', '{"id":"evt_1","type":"shipment.created"}'])(
       '%j is parked, and everything else continues',
       async (value) => {
-        await stage.createEnabledEndpoint(webhooks, URL_A);
+        await harness.createEnabledEndpoint(webhooks, URL_A);
         await raw(value);
-        await stage.publishEvents(stage.addEvent());
+        await harness.publishEvents(harness.addEvent());
         await succeeded(1);
-        await stage.waitUntilConsumed();
-        const [parked] = await stage.readMessages(PARKED_TOPIC, 1);
+        await harness.waitUntilConsumed();
+        const [parked] = await harness.readMessages(PARKED_TOPIC, 1);
         expect(parked).toMatchObject({ value, headers: { 'parked-because': expect.any(String) as string } });
         expect(webhooks.metrics.getMetricValue('webhook_parked_messages_total')).toBe(1);
         const { items } = await webhooks.parked.list({ limit: 10 });
@@ -160,12 +160,12 @@ describe('recording', () => {
       await webhooks.stop();
       // Dies when the message is parked and its offset is not committed.
       const mortal = new KillableProcess(3);
-      await stage.startWebhooks({}, mortal);
+      await harness.startWebhooks({}, mortal);
       await raw('nonsense');
       await eventually(() => expect(mortal.dead).toBe(true));
-      webhooks = await stage.startWebhooks();
-      await stage.waitUntilConsumed();
-      expect(await stage.readMessages(PARKED_TOPIC, 1)).toHaveLength(1);
+      webhooks = await harness.startWebhooks();
+      await harness.waitUntilConsumed();
+      expect(await harness.readMessages(PARKED_TOPIC, 1)).toHaveLength(1);
       expect((await webhooks.parked.list({ limit: 10 })).items).toHaveLength(1);
     });
 
@@ -177,15 +177,15 @@ describe('recording', () => {
         publish: (topic) => Promise.reject(new MessageRefused(topic, 0, 'too large')),
       });
       await webhooks.stop();
-      webhooks = await stage.startWebhooks({}, process);
+      webhooks = await harness.startWebhooks({}, process);
       await raw('no JSON');
       await eventually(async () => expect((await webhooks.parked.list({ limit: 9 })).items).toHaveLength(1));
-      await stage.waitUntilConsumed();
+      await harness.waitUntilConsumed();
     });
 
     test('stays parked if it is retried and still invalid', async () => {
       await raw('nonsense');
-      await stage.waitUntilConsumed();
+      await harness.waitUntilConsumed();
       const [parked] = (await webhooks.parked.list({ limit: 10 })).items;
       expect(await webhooks.parked.retry({ id: parked?.id ?? '' })).toEqual({ recorded: false });
       expect((await webhooks.parked.list({ limit: 10 })).items).toHaveLength(1);
@@ -197,9 +197,9 @@ describe('recording', () => {
 const DEADLINE = { deadlineMs: 20_000 };
 
 describe('metrics of blocked webhooks', () => {
-  let stage: WebhooksTestStage;
-  beforeEach(async () => void (stage = await WebhooksTestStage.openWebhooksStage()));
-  afterEach(() => stage.closeWebhooksStage());
+  let harness: WebhooksTestHarness;
+  beforeEach(async () => void (harness = await WebhooksTestHarness.openWebhooksHarness()));
+  afterEach(() => harness.closeWebhooksHarness());
 
   test('include the number of waiting events, even if no process records', async () => {
     const idle = new KillableProcess();
@@ -209,8 +209,8 @@ describe('metrics of blocked webhooks', () => {
       const own = wrapBroker.call(idle, inner);
       return { ...own, consume: (...given) => goOn.promise.then(() => own.consume(...given)) };
     };
-    const { metrics } = await stage.startWebhooks({ lagPollMs: 5 }, idle);
-    await stage.publishEvents(stage.addEvent(), stage.addEvent(), stage.addEvent());
+    const { metrics } = await harness.startWebhooks({ lagPollMs: 5 }, idle);
+    await harness.publishEvents(harness.addEvent(), harness.addEvent(), harness.addEvent());
     await eventually(() => expect(metrics.getMetricValue('webhook_events_waiting')).toBe(3), DEADLINE);
     goOn.resolve();
     await eventually(() => expect(metrics.getMetricValue('webhook_events_waiting')).toBe(0), DEADLINE);
@@ -218,7 +218,7 @@ describe('metrics of blocked webhooks', () => {
 
   test('include the number of failed retries', async () => {
     const flaky = new FlakyProcess();
-    const { metrics } = await stage.startWebhooks({}, flaky);
+    const { metrics } = await harness.startWebhooks({}, flaky);
     flaky.down = true;
     const tries = () => metrics.getMetricValue('retries_total{what="checking for wake-ups"}');
     await eventually(() => expect(tries()).toBeGreaterThan(2));

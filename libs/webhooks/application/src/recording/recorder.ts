@@ -10,10 +10,10 @@ import type {
   ReceivedMessage,
 } from '@tracking/ports';
 import { type LogPosition, renderDeliveryBody, doesEndpointReceiveEvent } from '@tracking/webhooks-domain';
-import { type EndpointDocument, selectPayloadFormat } from '../endpoints/endpoint-document.ts';
+import { type EndpointDocument, computePayloadFormat } from '../endpoints/endpoint-document.ts';
 import type { EndpointStore } from '../endpoints/endpoint-store.ts';
 import type { ShardOwner, StoredDeliveries } from '../ownership/shard-owner.ts';
-import type { Scope } from '../operation-types.ts';
+import type { WorkspaceScope } from '../operation-types.ts';
 import { CONSUMER_GROUP } from '../settings.ts';
 import {
   type EventFields,
@@ -135,7 +135,7 @@ export class Recorder {
    * @param endpoints read after the events, so that they include every endpoint enabled before an event
    */
   private async planRecording(events: readonly RecordableEvent[], endpoints: EndpointsByScope): Promise<RecordingPlan> {
-    const { matches, payloads } = this.matchEndpoints(events, endpoints);
+    const { matches, payloads } = this.listEndpointsOfEvents(events, endpoints);
     // A delivery without a stored payload is new, because payloads are stored before any attempt.
     const knownPayloads = await this.dependencies.payloads.findStoredIds([...payloads.keys()]);
     const doubtful = matches.filter(({ delivery }) => knownPayloads.has(delivery.payload_id));
@@ -212,7 +212,7 @@ export class Recorder {
     return retained;
   }
 
-  private matchEndpoints(events: readonly RecordableEvent[], endpoints: EndpointsByScope) {
+  private listEndpointsOfEvents(events: readonly RecordableEvent[], endpoints: EndpointsByScope) {
     const matches: Match[] = [];
     const payloads = new Map<string, PayloadDocument>();
     const { clock, versions } = this.dependencies;
@@ -221,7 +221,7 @@ export class Recorder {
       const about = toEventFields(event);
       for (const endpoint of endpoints.get(createWorkspaceEnvironmentKey(event)) ?? []) {
         if (endpoint.id === event.about_endpoint || !doesEndpointReceiveEvent(endpoint, event)) continue;
-        const format = selectPayloadFormat(event, endpoint, versions);
+        const format = computePayloadFormat(event, endpoint, versions);
         const id = createPayloadId(event.id, format);
         if (!payloads.has(id)) {
           payloads.set(id, { id, body: renderDeliveryBody(event, format, false, versions), created_at: at });
@@ -233,7 +233,9 @@ export class Recorder {
   }
 
   private async findEndpoints(events: readonly RecordableEvent[]): Promise<EndpointsByScope> {
-    const scopes = new Map<string, Scope>(events.map((event) => [createWorkspaceEnvironmentKey(event), event]));
+    const scopes = new Map<string, WorkspaceScope>(
+      events.map((event) => [createWorkspaceEnvironmentKey(event), event]),
+    );
     const found = [...scopes].map(
       async ([key, scope]) => [key, await this.dependencies.endpoints.listEndpointsOfScope(scope)] as const,
     );
@@ -261,7 +263,7 @@ function* splitIntoWriteBatches<T>(all: readonly T[]): Iterable<readonly T[]> {
   for (let at = 0; at < all.length; at += DELIVERIES_PER_WRITE) yield all.slice(at, at + DELIVERIES_PER_WRITE);
 }
 
-function createWorkspaceEnvironmentKey({ workspace_id, environment }: Scope): string {
+function createWorkspaceEnvironmentKey({ workspace_id, environment }: WorkspaceScope): string {
   return `${workspace_id} ${environment}`;
 }
 
@@ -280,7 +282,7 @@ export class ConsumerLag {
   private readonly gauge;
 
   constructor(
-    private readonly broker: Pick<MessageBroker, 'lag'>,
+    private readonly broker: Pick<MessageBroker, 'readConsumerLag'>,
     metrics: Metrics,
     private readonly countRetry: CountRetry,
     private readonly everyMs: number,
@@ -299,7 +301,7 @@ export class ConsumerLag {
 
   private measureLag(): void {
     this.measuring ??= this.broker
-      .lag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP)
+      .readConsumerLag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP)
       .then((count) => this.gauge.set(count))
       .catch(() => this.countRetry('measuring how many events wait'))
       .finally(() => (this.measuring = undefined));

@@ -3,7 +3,7 @@ import type { JsonObject, PublishedEvent } from '@tracking/contracts';
 import { eventually } from '@tracking/testing';
 import type { RetryPolicy } from '@tracking/webhooks-domain';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
-import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import { type EndpointDocument, ENDPOINTS_COLLECTION } from '../endpoints/endpoint-document.ts';
 
 const THIN_URL = 'https://thin.example.com/hook';
@@ -13,19 +13,19 @@ const NEVER: RetryPolicy = { firstMs: 3_600_000, factor: 1, capMs: 3_600_000, wi
 
 jest.setTimeout(30_000);
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let webhooks: RunningWebhooks;
 
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
-  webhooks = await stage.startWebhooks({ policy: NEVER });
+  harness = await WebhooksTestHarness.openWebhooksHarness();
+  webhooks = await harness.startWebhooks({ policy: NEVER });
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
 const ABOUT = { shipment_id: 'shp_1', external_id: 'PO-1', shipment_version: 4 };
 const CHANGES = { eta: { from: null, to: '2026-12-01T00:00:00.000Z' } };
 const newEvent = (fields: Partial<PublishedEvent> = {}) =>
-  stage.addEvent({
+  harness.addEvent({
     type: 'shipment.updated',
     data: { ...ABOUT, shipment: { id: 'shp_1', version: 4, status: 'in_transit' }, changes: CHANGES },
     ...fields,
@@ -33,27 +33,27 @@ const newEvent = (fields: Partial<PublishedEvent> = {}) =>
 const thin = (event: PublishedEvent) => ({ ...event, data: { ...ABOUT, changes: CHANGES } });
 const receivedAt = (url: string, count: number) =>
   eventually(() => {
-    const bodies = stage.receivers.listDeliveriesAt(url).map(({ body }) => body);
+    const bodies = harness.receivers.listDeliveriesAt(url).map(({ body }) => body);
     expect(bodies).toHaveLength(count);
     return bodies;
   });
 const parsedLast = (bodies: readonly string[]) => JSON.parse(bodies.at(-1) ?? '') as JsonObject;
 const untilStatusIs = (endpoint_id: string, event: PublishedEvent, status: string) =>
   eventually(async () => {
-    const found = await stage.getDelivery(webhooks, endpoint_id, event.id);
+    const found = await harness.getDelivery(webhooks, endpoint_id, event.id);
     expect(found.status).toBe(status);
     return found;
   });
 const changePayload = (endpoint_id: string, payload: string | null) =>
-  webhooks.endpoints.change({ ...stage.createCommand(), endpoint_id, fields: { payload } });
+  webhooks.endpoints.change({ ...harness.createCommand(), endpoint_id, fields: { payload } });
 
 describe('an endpoint with thin payloads', () => {
   test('receives each event without its snapshot, and other endpoints receive the same event with it', async () => {
-    const small = await stage.createEnabledEndpoint(webhooks, THIN_URL, { payload: 'thin' });
-    const large = await stage.createEnabledEndpoint(webhooks, FULL_URL);
+    const small = await harness.createEnabledEndpoint(webhooks, THIN_URL, { payload: 'thin' });
+    const large = await harness.createEnabledEndpoint(webhooks, FULL_URL);
     expect([small.payload, large.payload]).toEqual(['thin', 'full']);
     const event = newEvent();
-    await stage.publishEvents(event);
+    await harness.publishEvents(event);
     expect(parsedLast(await receivedAt(THIN_URL, 1))).toEqual(thin(event));
     expect(parsedLast(await receivedAt(FULL_URL, 1))).toEqual(event);
     expect((await untilStatusIs(small.id, event, 'succeeded')).payload).toEqual(thin(event));
@@ -61,13 +61,13 @@ describe('an endpoint with thin payloads', () => {
   });
 
   test('receives sandbox events and missed events of a replay without snapshots', async () => {
-    const missed = newEvent({ created_at: new Date(Date.parse(stage.now()) - 60_000).toISOString() });
-    const { id } = await stage.createEnabledEndpoint(webhooks, THIN_URL, { payload: 'thin' });
-    await webhooks.endpoints.test({ ...stage.createCommand(), endpoint_id: id, type: 'shipment.created' });
+    const missed = newEvent({ created_at: new Date(Date.parse(harness.now()) - 60_000).toISOString() });
+    const { id } = await harness.createEnabledEndpoint(webhooks, THIN_URL, { payload: 'thin' });
+    await webhooks.endpoints.test({ ...harness.createCommand(), endpoint_id: id, type: 'shipment.created' });
     const sandbox = parsedLast(await receivedAt(THIN_URL, 1));
     expect(sandbox).toMatchObject({ sandbox: true });
     expect(Object.keys(sandbox['data'] as object)).toEqual(['shipment_id', 'external_id', 'shipment_version']);
-    await webhooks.replays.create({ ...stage.createCommand(), endpoint_id: id, filter: {} });
+    await webhooks.replays.create({ ...harness.createCommand(), endpoint_id: id, filter: {} });
     expect(parsedLast(await receivedAt(THIN_URL, 2))).toEqual(thin(missed));
   });
 
@@ -75,37 +75,37 @@ describe('an endpoint with thin payloads', () => {
     ['full', 'thin'],
     ['thin', 'full'],
   ])('changed from %s to %s keeps the bytes of earlier deliveries, also in retries and replays', async (from, to) => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, THIN_URL, { payload: from });
-    stage.receivers.respondWith(THIN_URL, () => createReceiverAnswer(500));
+    const { id } = await harness.createEnabledEndpoint(webhooks, THIN_URL, { payload: from });
+    harness.receivers.respondWith(THIN_URL, () => createReceiverAnswer(500));
     const [before, after] = [newEvent(), newEvent()];
-    await stage.publishEvents(before);
+    await harness.publishEvents(before);
     const [first] = await receivedAt(THIN_URL, 1);
     const { id: delivery_id } = await untilStatusIs(id, before, 'retrying');
-    stage.receivers.respondWith(THIN_URL, (request) => stage.receivers.respondWithOk(request));
+    harness.receivers.respondWith(THIN_URL, (request) => harness.receivers.respondWithOk(request));
     expect(await changePayload(id, to)).toMatchObject({ payload: to, status: 'enabled' });
-    await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id });
+    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id });
     await untilStatusIs(id, before, 'succeeded');
-    await webhooks.replays.create({ ...stage.createCommand(), endpoint_id: id, filter: { statuses: ['succeeded'] } });
+    await webhooks.replays.create({ ...harness.createCommand(), endpoint_id: id, filter: { statuses: ['succeeded'] } });
     expect(await receivedAt(THIN_URL, 3)).toEqual([first, first, first]);
-    await stage.publishEvents(after);
+    await harness.publishEvents(after);
     expect(parsedLast(await receivedAt(THIN_URL, 4))).toEqual(to === 'thin' ? thin(after) : after);
   });
 
   test('receives the events that were too large for it, and keeps their bytes from then on', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, THIN_URL);
-    stage.receivers.respondWith(THIN_URL, (request) =>
-      request.body.includes('"shipment":') ? createReceiverAnswer(413) : stage.receivers.respondWithOk(request),
+    const { id } = await harness.createEnabledEndpoint(webhooks, THIN_URL);
+    harness.receivers.respondWith(THIN_URL, (request) =>
+      request.body.includes('"shipment":') ? createReceiverAnswer(413) : harness.receivers.respondWithOk(request),
     );
     const event = newEvent();
-    await stage.publishEvents(event);
+    await harness.publishEvents(event);
     const refused = await untilStatusIs(id, event, 'retrying');
     expect(refused.last_error?.message).toContain('set `payload` of the endpoint to `thin`');
     expect(refused.payload).toEqual(event);
     await changePayload(id, 'thin');
-    await webhooks.deliveries.retry({ ...stage.createCommand(), delivery_id: refused.id });
+    await webhooks.deliveries.retry({ ...harness.createCommand(), delivery_id: refused.id });
     expect((await untilStatusIs(id, event, 'succeeded')).payload).toEqual(thin(event));
     await changePayload(id, 'full');
-    await webhooks.replays.create({ ...stage.createCommand(), endpoint_id: id, filter: { statuses: ['succeeded'] } });
+    await webhooks.replays.create({ ...harness.createCommand(), endpoint_id: id, filter: { statuses: ['succeeded'] } });
     const [full, ...others] = await receivedAt(THIN_URL, 3);
     expect([JSON.parse(full ?? ''), ...others.map((body) => JSON.parse(body) as JsonObject)]).toEqual([
       event,
@@ -116,7 +116,7 @@ describe('an endpoint with thin payloads', () => {
   });
 
   test('is full again after null', async () => {
-    const { id } = await stage.createEnabledEndpoint(webhooks, THIN_URL, { payload: 'thin' });
+    const { id } = await harness.createEnabledEndpoint(webhooks, THIN_URL, { payload: 'thin' });
     expect(await changePayload(id, null)).toMatchObject({ payload: 'full' });
     await expect(changePayload(id, 'slim')).rejects.toMatchObject({
       details: [{ param: 'payload', code: 'invalid_value', message: 'payload must be one of full, thin.' }],
@@ -125,15 +125,15 @@ describe('an endpoint with thin payloads', () => {
 });
 
 test('an endpoint that was stored before forms existed is full', async () => {
-  const { id } = await stage.createEnabledEndpoint(webhooks, FULL_URL);
-  const stored = await stage.engine.documentStore.collection<EndpointDocument>(ENDPOINTS_COLLECTION);
+  const { id } = await harness.createEnabledEndpoint(webhooks, FULL_URL);
+  const stored = await harness.engine.documentStore.collection<EndpointDocument>(ENDPOINTS_COLLECTION);
   const { payload, ...former } = (await stored.get(id)) as EndpointDocument;
   expect(payload).toBe('full');
   await webhooks.stop();
   await stored.upsert(former as EndpointDocument);
-  webhooks = await stage.startWebhooks();
+  webhooks = await harness.startWebhooks();
   expect(await webhooks.endpoints.get({ ...SAMPLE_SCOPE, endpoint_id: id })).toMatchObject({ payload: 'full' });
   const event = newEvent();
-  await stage.publishEvents(event);
+  await harness.publishEvents(event);
   expect(parsedLast(await receivedAt(FULL_URL, 1))).toEqual(event);
 });

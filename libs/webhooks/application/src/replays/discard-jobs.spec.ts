@@ -36,9 +36,9 @@ test('the backlog of a deleted endpoint is discarded 50 deliveries at a time, in
     metrics: new RecordedMetrics(),
     pacing: { elapsed: () => now, rest: async (ms: number) => void rests.push(ms) },
   } as unknown as BacklogDiscarderDependencies);
-  discarder.job.startRounds();
+  discarder.job.startJobRounds();
   await eventually(() => expect(isMarked).toBe(false));
-  await discarder.job.stopRounds();
+  await discarder.job.stopJobRounds();
   expect(new Set(limits)).toEqual(new Set([50]));
   // The last page finds that no delivery is left.
   expect(rests).toEqual(Array.from({ length: PAGES + 1 }, () => 4 * MS_PER_PAGE));
@@ -65,8 +65,8 @@ test('a page whose dead letters were discarded before a crash is recounted befor
     logger: silentLogger,
     metrics: new RecordedMetrics(),
   } as unknown as ConstructorParameters<typeof DeadLetterDiscarder>[0]);
-  discarder.job.startRounds();
+  discarder.job.startJobRounds();
   await eventually(() => expect(running).toEqual([]));
-  await discarder.job.stopRounds();
+  await discarder.job.stopJobRounds();
   expect(steps).toEqual([['discards', '2026-11-23T14:00:00.000Z'], { done: 2, failed: 0 }]);
 });

@@ -52,7 +52,7 @@ export class DeadLetterDiscarder {
       countRetry: createRetryCounter(metrics),
       description: 'discarding dead letters',
       intervalMs: POLL_INTERVAL_MS,
-      round: (ending) => this.discardDeadLettersOfReplays(ending),
+      runRound: (ending) => this.discardDeadLettersOfReplays(ending),
     });
   }
 
@@ -149,7 +149,7 @@ export class BacklogDiscarder {
       countRetry: createRetryCounter(metrics),
       description: 'discarding the backlog of a deleted endpoint',
       intervalMs: POLL_INTERVAL_MS,
-      round: (ending) => this.runBacklogRound(ending),
+      runRound: (ending) => this.runBacklogRound(ending),
     });
   }
 

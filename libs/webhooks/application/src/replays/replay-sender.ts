@@ -7,7 +7,7 @@ import {
   renderDeliveryBody,
   restartDeliverySchedule,
 } from '@tracking/webhooks-domain';
-import { type EndpointDocument, selectPayloadFormat } from '../endpoints/endpoint-document.ts';
+import { type EndpointDocument, computePayloadFormat } from '../endpoints/endpoint-document.ts';
 import type { RecountRequests } from '../stats/hour-log.ts';
 import {
   type DeliveryDocument,
@@ -131,7 +131,7 @@ export class ReplaySender {
     for (const row of found) atHand.set(row.id, row);
     const events = await log.makeEvents(taken.flatMap(({ event_id }) => atHand.get(event_id) ?? []));
     const made = events.map((event) => {
-      const format = selectPayloadFormat(event, endpoint, versions);
+      const format = computePayloadFormat(event, endpoint, versions);
       return { event, format, payload_id: createPayloadId(event.id, format) };
     });
     const madeById = new Map(made.map((one) => [one.event.id, one]));

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type PublishedEvent, type Scope, type Timestamp } from '@tracking/contracts';
+import { EVENT_TYPES, type PublishedEvent, type WorkspaceScope, type Timestamp } from '@tracking/contracts';
 import type { Position } from '@tracking/ports';
 import { type Replay, type ReplayedStatus, isSubscribed } from '@tracking/webhooks-domain';
 import type { EndpointDocument } from '../endpoints/endpoint-document.ts';
@@ -38,13 +38,13 @@ export interface EventLog {
    * @throws Unavailable, Busy, also if events up to `upTo` may still be missing
    */
   page(
-    scope: Scope,
+    scope: WorkspaceScope,
     query: EventLogQuery,
   ): Promise<{ readonly events: readonly LoggedEventRow[]; readonly next: string | null }>;
   /** Rebuilds events in the given order. Events that cannot be rebuilt are omitted. @throws Unavailable */
   makeEvents(events: readonly LoggedEventRow[]): Promise<readonly PublishedEvent[]>;
   /** Returns the kept events with these ids, as {@link page} does. @throws Unavailable */
-  find(scope: Scope, ids: readonly string[]): Promise<readonly LoggedEventRow[]>;
+  find(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly LoggedEventRow[]>;
 }
 
 const DELIVERIES_PER_READ = 200;

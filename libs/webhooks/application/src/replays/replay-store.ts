@@ -1,8 +1,8 @@
-import { type ItemPage, type PageRequest, type Timestamp, isInScope } from '@tracking/contracts';
+import { type ItemPage, type PageRequest, type Timestamp, isResourceInScope } from '@tracking/contracts';
 import { type Collection, type CollectionSpec, type Document, DuplicateKey, type Position } from '@tracking/ports';
 import { type DutyCycle, retryConflicts } from '@tracking/resilience';
 import { type NewReplay, type Replay, createReplay, cancelReplay } from '@tracking/webhooks-domain';
-import type { ReplayCommand, Scope, WebhookReplay } from '../operation-types.ts';
+import type { ReplayCommand, WorkspaceScope, WebhookReplay } from '../operation-types.ts';
 import { readFirstDocumentPerValue } from '../store/delivery-queues.ts';
 import { isRepeatedCommand, replayNotFoundError, replayRunningError } from '../webhooks-api.ts';
 
@@ -129,15 +129,15 @@ export class ReplayStore {
   }
 
   /** @throws not_found if the replay is not in this scope */
-  async requireReplay(scope: Scope, id: string): Promise<ReplayDocument> {
+  async requireReplay(scope: WorkspaceScope, id: string): Promise<ReplayDocument> {
     const found = await this.documents.get(id);
-    if (found === undefined || !isInScope(found, scope)) throw replayNotFoundError();
+    if (found === undefined || !isResourceInScope(found, scope)) throw replayNotFoundError();
     return found;
   }
 
   /** Lists the replays of the endpoint or of the scope, newest first. */
   async listReplays(
-    { workspace_id, environment, endpoint_id }: Scope & { readonly endpoint_id?: string },
+    { workspace_id, environment, endpoint_id }: WorkspaceScope & { readonly endpoint_id?: string },
     { limit, after }: PageRequest,
   ): Promise<ItemPage<ReplayDocument>> {
     const scope = { workspace_id, environment };
@@ -145,7 +145,7 @@ export class ReplayStore {
     const filter = endpoint_id === undefined ? scope : { endpoint_id };
     const resume = after === undefined ? {} : { after };
     const read = await this.documents.find({ filter, sort: NEWEST_FIRST_ORDER, limit: limit + 1, ...resume });
-    const found = read.filter((replay) => isInScope(replay, scope));
+    const found = read.filter((replay) => isResourceInScope(replay, scope));
     const items = found.slice(0, limit);
     const last = items.at(-1);
     return { items, next: found.length > limit && last !== undefined ? [last.created_at, last.id] : null };
@@ -210,7 +210,7 @@ export class ReplayStore {
   }
 
   /** Lists the replays that a command started. */
-  listByCommand(commandId: string): Promise<readonly ReplayDocument[]> {
+  listReplaysOfCommand(commandId: string): Promise<readonly ReplayDocument[]> {
     return this.documents.find({ filter: { requested_by: commandId }, limit: MAX_REPLAYS_PER_COMMAND });
   }
 

@@ -4,7 +4,12 @@ import { eventually } from '@tracking/testing';
 import { type ReceivedRequest, type FakeAnswer, createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { FlakyProcess } from '../../test/flaky-process.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type EndpointOnStage, type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import {
+  type HarnessEndpoint,
+  type RunningWebhooks,
+  SAMPLE_SCOPE,
+  WebhooksTestHarness,
+} from '../../test/webhooks-test-harness.ts';
 import { DELIVERIES_COLLECTION } from '../store/delivery-document.ts';
 
 jest.setTimeout(120_000);
@@ -17,40 +22,40 @@ const MISSED = 200;
 const idsOf = (arrived: readonly ReceivedRequest[]) => arrived.map(({ headers }) => headers['service-event-id'] ?? '');
 
 describe('in the middle of a replay', () => {
-  let stage: WebhooksTestStage;
+  let harness: WebhooksTestHarness;
   let webhooks: RunningWebhooks;
-  let endpoint: EndpointOnStage;
+  let endpoint: HarnessEndpoint;
   let missed: readonly PublishedEvent[];
   let replay_id: string;
   /** Requests of the replay wait here once this many have arrived. */
   let gate: PromiseWithResolvers<void>;
 
   beforeEach(async () => {
-    stage = await WebhooksTestStage.openWebhooksStage();
-    webhooks = await stage.startWebhooks();
-    const first = Date.parse(stage.now()) - 60_000;
+    harness = await WebhooksTestHarness.openWebhooksHarness();
+    webhooks = await harness.startWebhooks();
+    const first = Date.parse(harness.now()) - 60_000;
     missed = Array.from({ length: MISSED }, (_, n) =>
-      stage.addEvent({ created_at: new Date(first + n).toISOString() }),
+      harness.addEvent({ created_at: new Date(first + n).toISOString() }),
     );
-    await stage.createEnabledEndpoint(webhooks, OTHER);
+    await harness.createEnabledEndpoint(webhooks, OTHER);
     // Fewer concurrent attempts than a replay takes, so that some deliveries wait.
-    endpoint = await stage.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 4 });
+    endpoint = await harness.createEnabledEndpoint(webhooks, URL_A, { max_concurrency: 4 });
     gate = Promise.withResolvers();
   });
   afterEach(async () => {
     gate.resolve();
-    await stage.closeWebhooksStage();
+    await harness.closeWebhooksHarness();
   });
 
-  const on = () => ({ ...stage.createCommand(), endpoint_id: endpoint.id });
-  const sent = (url = URL_A) => idsOf(stage.receivers.listDeliveriesAt(url));
+  const on = () => ({ ...harness.createCommand(), endpoint_id: endpoint.id });
+  const sent = (url = URL_A) => idsOf(harness.receivers.listDeliveriesAt(url));
   const replay = (api = webhooks) => api.replays.get({ ...SAMPLE_SCOPE, replay_id });
   /** Starts a replay of missed events, and waits until some deliveries are in progress at the gate. */
   const begin = async (
     beforeGate = 50,
-    at: (request: ReceivedRequest) => FakeAnswer = (request) => stage.receivers.respondWithOk(request),
+    at: (request: ReceivedRequest) => FakeAnswer = (request) => harness.receivers.respondWithOk(request),
   ) => {
-    stage.receivers.respondWith(URL_A, async (request) => {
+    harness.receivers.respondWith(URL_A, async (request) => {
       if (sent().length > beforeGate) await gate.promise;
       return at(request);
     });
@@ -63,8 +68,8 @@ describe('in the middle of a replay', () => {
     await eventually(() => expect(api.metrics.getMetricValue('webhook_attempts_in_flight')).toBe(0));
     for (let n = 0; n < 100; n += 1) {
       // Not of the types that the replay's endpoint subscribes to.
-      const event = stage.addEvent();
-      await stage.publishEvents(event);
+      const event = harness.addEvent();
+      await harness.publishEvents(event);
       await eventually(() => expect(sent(OTHER)).toContain(event.id));
     }
   };
@@ -80,22 +85,22 @@ describe('in the middle of a replay', () => {
     'endpoint deleted %s: the replay is canceled, pending deliveries are discarded, the log is kept',
     async (how) => {
       await begin();
-      const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
+      const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
       if (how === 'by its owner') {
         await webhooks.endpoints.remove(on());
       } else {
         webhooks.process.killProcess();
         await api.endpoints.remove(on());
-        webhooks = await stage.startWebhooks();
+        webhooks = await harness.startWebhooks();
       }
       const atMost = sent().length;
       await workGoesOn();
       await eventually(async () => expect(await replay()).toMatchObject({ status: 'canceled' }));
       expect(sent()).toHaveLength(atMost);
-      const log = await stage.listDeliveries(webhooks, { endpoint_id: endpoint.id });
+      const log = await harness.listDeliveries(webhooks, { endpoint_id: endpoint.id });
       expect(new Set(log.map(({ status }) => status))).toEqual(new Set(['succeeded', 'discarded']));
       expect(log.filter(({ status }) => status === 'succeeded').length).toBeGreaterThan(0);
-      await expect(webhooks.replays.resume({ ...stage.createCommand(), replay_id })).rejects.toMatchObject({
+      await expect(webhooks.replays.resume({ ...harness.createCommand(), replay_id })).rejects.toMatchObject({
         code: 'not_found',
       });
     },
@@ -110,7 +115,7 @@ describe('in the middle of a replay', () => {
       await workGoesOn();
       if (which === 'another process') {
         webhooks.process.killProcess();
-        webhooks = await stage.startWebhooks();
+        webhooks = await harness.startWebhooks();
         await workGoesOn();
       }
       expect(sent()).toHaveLength(held);
@@ -147,26 +152,29 @@ describe('in the middle of a replay', () => {
   test('endpoint answers 410: it is disabled, and the replay continues once it is enabled', async () => {
     let gone: string | undefined;
     await begin(50, (request) => {
-      if (gone !== undefined || sent().length <= 50) return stage.receivers.respondWithOk(request);
+      if (gone !== undefined || sent().length <= 50) return harness.receivers.respondWithOk(request);
       [gone] = idsOf([request]);
       return createReceiverAnswer(410);
     });
     gate.resolve();
     await eventually(async () => {
-      const { status, disabled_reason } = await webhooks.endpoints.get({ ...SAMPLE_SCOPE, endpoint_id: endpoint.id });
+      const { status, disabled_reason } = await webhooks.endpoints.get({
+        ...SAMPLE_SCOPE,
+        endpoint_id: endpoint.id,
+      });
       expect([status, disabled_reason]).toEqual(['disabled', 'gone']);
     });
     expect(await replay()).toMatchObject({ status: 'running' });
     await webhooks.endpoints.enable(on());
     expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED - 1, failed: 1 });
-    expect(await stage.getDelivery(webhooks, endpoint.id, gone ?? '')).toMatchObject({ status: 'dead_lettered' });
+    expect(await harness.getDelivery(webhooks, endpoint.id, gone ?? '')).toMatchObject({ status: 'dead_lettered' });
     expect(new Set(sent())).toEqual(new Set(missedIds()));
   });
 
   test('some deliveries discarded: these are not sent and count as failed, and the rest continues', async () => {
     await begin();
     const waiting = async () => {
-      const pending = await stage.listDeliveries(webhooks, { endpoint_id: endpoint.id, statuses: ['pending'] });
+      const pending = await harness.listDeliveries(webhooks, { endpoint_id: endpoint.id, statuses: ['pending'] });
       const underWay = new Set(sent());
       return pending.filter(({ event_id }) => !underWay.has(event_id));
     };
@@ -175,7 +183,7 @@ describe('in the middle of a replay', () => {
       expect(found.length).toBeGreaterThan(0);
       return found;
     });
-    for (const { id } of given) await webhooks.deliveries.discard({ ...stage.createCommand(), delivery_id: id });
+    for (const { id } of given) await webhooks.deliveries.discard({ ...harness.createCommand(), delivery_id: id });
     gate.resolve();
     expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED - given.length, failed: given.length });
     const arrived = sent();
@@ -184,12 +192,12 @@ describe('in the middle of a replay', () => {
   });
 
   test('events stored before it are missing from the event log: the replay waits for them', async () => {
-    stage.eventLog.shown = 120;
+    harness.eventLog.shown = 120;
     ({ id: replay_id } = await webhooks.replays.create({ ...on(), filter: {} }));
     await workGoesOn();
     // Others may arrive before those already there.
     expect(await replay()).toMatchObject({ status: 'running', matched: 0 });
-    stage.eventLog.shown = Infinity;
+    harness.eventLog.shown = Infinity;
     const { matched, done } = await completed();
     expect(done).toBe(matched);
     expect(sent()).toEqual(expect.arrayContaining(missedIds()));
@@ -198,7 +206,7 @@ describe('in the middle of a replay', () => {
   test('document store fails intermittently: nothing is omitted, and each delivery is counted once', async () => {
     const flaky = new FlakyProcess();
     await webhooks.stop();
-    webhooks = await stage.startWebhooks({}, flaky);
+    webhooks = await harness.startWebhooks({}, flaky);
     await begin();
     flaky.flaky = true;
     gate.resolve();
@@ -210,12 +218,12 @@ describe('in the middle of a replay', () => {
   test('document store stores a new schedule without a response: the delivery is still sent', async () => {
     const flaky = new FlakyProcess();
     await webhooks.stop();
-    webhooks = await stage.startWebhooks({}, flaky);
+    webhooks = await harness.startWebhooks({}, flaky);
     await begin();
     flaky.afterWritesTo = DELIVERIES_COLLECTION.name;
     gate.resolve();
     await eventually(() =>
-      expect(stage.lines).toContainEqual(
+      expect(harness.lines).toContainEqual(
         expect.objectContaining({ message: expect.stringContaining('webhooks: replaying failed') }),
       ),
     );
@@ -226,25 +234,25 @@ describe('in the middle of a replay', () => {
 
   test('canceled and resumed by processes that die: it keeps its state and progress, and counts each delivery once', async () => {
     await begin();
-    const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
-    const cancel = { ...stage.createCommand(), replay_id };
+    const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
+    const cancel = { ...harness.createCommand(), replay_id };
     await api.replays.cancel(cancel);
     webhooks.process.killProcess();
-    webhooks = await stage.startWebhooks();
+    webhooks = await harness.startWebhooks();
     await workGoesOn();
     const canceled = await api.replays.cancel(cancel);
     expect(canceled).toMatchObject({ status: 'canceled' });
     expect(canceled.matched).toBeLessThan(MISSED);
     const untilThen = sent().filter((id) => missedIds().includes(id));
     expect(new Set(untilThen).size).toBe(canceled.matched);
-    const resume = { ...stage.createCommand(), replay_id };
+    const resume = { ...harness.createCommand(), replay_id };
     webhooks.process.killProcess();
     await api.replays.resume(resume);
-    webhooks = await stage.startWebhooks();
+    webhooks = await harness.startWebhooks();
     await eventually(() => expect(new Set(sent()).size).toBeGreaterThan(canceled.matched + 50));
     webhooks.process.killProcess();
     await api.replays.resume(resume);
-    webhooks = await stage.startWebhooks();
+    webhooks = await harness.startWebhooks();
     expect(await completed()).toMatchObject({ matched: MISSED, done: MISSED, failed: 0 });
     expect(sent()).toEqual(expect.arrayContaining(missedIds()));
   });

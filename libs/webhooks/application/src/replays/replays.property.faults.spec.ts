@@ -6,7 +6,12 @@ import fc from 'fast-check';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import { type ReplayedEvent, selectReplayedEvents } from '../../test/naive-replay.ts';
-import { type EndpointOnStage, type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import {
+  type HarnessEndpoint,
+  type RunningWebhooks,
+  SAMPLE_SCOPE,
+  WebhooksTestHarness,
+} from '../../test/webhooks-test-harness.ts';
 import {
   DELIVERIES_COLLECTION,
   type DeliveryDocument,
@@ -71,18 +76,18 @@ class ReplayRun {
   private readonly urls = [URL_A];
 
   constructor(
-    private readonly stage: WebhooksTestStage,
+    private readonly harness: WebhooksTestHarness,
     private readonly api: RunningWebhooks,
-    private readonly endpoint: EndpointOnStage,
+    private readonly endpoint: HarnessEndpoint,
     private readonly start: number,
   ) {}
 
   async prepare(events: Scene['events']): Promise<void> {
-    const deliveries = await this.stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
-    const payloads = await this.stage.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
+    const deliveries = await this.harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+    const payloads = await this.harness.engine.documentStore.collection<PayloadDocument>(PAYLOADS_COLLECTION);
     const bodies: PayloadDocument[] = [];
     for (const { at, type, fate, reason, recordedAt, refusals } of events) {
-      const event = this.stage.addEvent({ type, created_at: this.time(at) });
+      const event = this.harness.addEvent({ type, created_at: this.time(at) });
       const hasReason = fate === 'dead_lettered' || fate === 'discarded' || fate === 'waiting';
       this.past.push({ event, fate, reason: hasReason ? reason : null });
       this.refusals.set(event.id, refusals);
@@ -102,17 +107,17 @@ class ReplayRun {
 
   filter({ since, until, ...rest }: Scene['filter']): ReplayFilter {
     const time = (at: number | null) => (at === null ? null : this.time(at));
-    return { ...rest, since: time(since), until: time(until) ?? this.stage.now() };
+    return { ...rest, since: time(since), until: time(until) ?? this.harness.now() };
   }
 
   /** Runs the replay to its end, whatever happens in between, and returns it. */
   async run(filter: ReplayFilter, { deaths, disturbances }: Pick<Scene, 'deaths' | 'disturbances'>) {
     const mortals = [...deaths.map(({ dieAt, before }) => new KillableProcess(dieAt, before)), new KillableProcess()];
     const begin = async () => {
-      this.worker = await this.stage.startWebhooks({ policy: POLICY }, mortals.shift() ?? new KillableProcess());
+      this.worker = await this.harness.startWebhooks({ policy: POLICY }, mortals.shift() ?? new KillableProcess());
     };
     await begin();
-    const on = () => ({ ...this.stage.createCommand(), endpoint_id: this.endpoint.id });
+    const on = () => ({ ...this.harness.createCommand(), endpoint_id: this.endpoint.id });
     const { id: replay_id } = await this.api.replays.create({ ...on(), filter });
     /** Ensures that some process works; returns whether the replay is completed. */
     const goesOn = async () => {
@@ -152,7 +157,7 @@ class ReplayRun {
   /** Ids of the events that arrived, once for each arrival. */
   get arrived(): readonly string[] {
     return this.urls
-      .flatMap((url) => this.stage.receivers.listDeliveriesAt(url))
+      .flatMap((url) => this.harness.receivers.listDeliveriesAt(url))
       .map(({ headers }) => headers['service-event-id'] ?? '');
   }
 
@@ -167,7 +172,7 @@ class ReplayRun {
 
   /** Deliveries of events outside the replay, before and after. */
   async untouched(replayed: ReadonlySet<string>) {
-    const deliveries = await this.stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+    const deliveries = await this.harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
     const others = this.past.filter(({ event }) => !replayed.has(event.id));
     const before = others.flatMap(({ event }) => this.unchanged.get(event.id) ?? []);
     const after = await deliveries.getMany(others.map(({ event }) => createDeliveryId(this.endpoint.id, event)));
@@ -182,15 +187,15 @@ class ReplayRun {
 
   private async disturb(what: string, replay_id: string): Promise<void> {
     const { endpoints, replays } = this.api;
-    const on = () => ({ ...this.stage.createCommand(), endpoint_id: this.endpoint.id });
+    const on = () => ({ ...this.harness.createCommand(), endpoint_id: this.endpoint.id });
     switch (what) {
       case 'kill':
         return this.worker?.process.killProcess();
       case 'lose leases':
         return this.worker?.process.loseLeases();
       case 'cancel and resume':
-        if ((await replays.cancel({ ...this.stage.createCommand(), replay_id })).status === 'completed') return;
-        await replays.resume({ ...this.stage.createCommand(), replay_id });
+        if ((await replays.cancel({ ...this.harness.createCommand(), replay_id })).status === 'completed') return;
+        await replays.resume({ ...this.harness.createCommand(), replay_id });
         return;
       case 'disable and enable':
         await endpoints.disable(on());
@@ -207,11 +212,11 @@ class ReplayRun {
   }
 
   private behave(url: string): void {
-    this.stage.receivers.respondWith(url, (request) => {
+    this.harness.receivers.respondWith(url, (request) => {
       const id = request.headers['service-event-id'] ?? '';
       const attempts = this.arrived.filter((one) => one === id).length;
       return attempts > (this.refusals.get(id) ?? -1)
-        ? this.stage.receivers.respondWithOk(request)
+        ? this.harness.receivers.respondWithOk(request)
         : createReceiverAnswer(500);
     });
   }
@@ -249,10 +254,10 @@ class ReplayRun {
 }
 
 async function replayOf(scene: Scene): Promise<void> {
-  const stage = await WebhooksTestStage.openWebhooksStage();
-  const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
-  const endpoint = await stage.createEnabledEndpoint(api, URL_A);
-  const run = new ReplayRun(stage, api, endpoint, Date.parse(stage.now()));
+  const harness = await WebhooksTestHarness.openWebhooksHarness();
+  const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
+  const endpoint = await harness.createEnabledEndpoint(api, URL_A);
+  const run = new ReplayRun(harness, api, endpoint, Date.parse(harness.now()));
   try {
     await run.prepare(scene.events);
     const filter = run.filter(scene.filter);
@@ -270,7 +275,7 @@ async function replayOf(scene: Scene): Promise<void> {
     expect(after).toEqual(before);
   } finally {
     await run.stop();
-    await stage.closeWebhooksStage();
+    await harness.closeWebhooksHarness();
   }
 }
 

@@ -1,4 +1,4 @@
-import { choosePropertyRounds } from '@tracking/testing';
+import { choosePropertyTestRounds } from '@tracking/testing';
 import { createDelivery } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { type DeliveryDocument, convertToDeliveryDocument } from '../store/delivery-document.ts';
@@ -174,7 +174,7 @@ test('a pending window finds every stored delivery, in any order of events', () 
       for (const [kind, value] of taken) owner.step(kind, value);
       expect(owner.finishAll()).toBe(0);
     }),
-    { numRuns: choosePropertyRounds(500) },
+    { numRuns: choosePropertyTestRounds(500) },
   );
 });
 
@@ -191,6 +191,6 @@ test('a pending window holds the deliveries that are due first', () => {
         expect(atHand).toBe(earliest);
       }
     }),
-    { numRuns: choosePropertyRounds(500) },
+    { numRuns: choosePropertyTestRounds(500) },
   );
 });

@@ -103,7 +103,7 @@ export class PendingWindow {
 
   /** Returns a delivery that could not be attempted to the window. Its stored form is unchanged. */
   putDeliveryBack(item: PendingDelivery): void {
-    if (!isExpress(item) || this.mayGo(item)) this.holdDelivery(item);
+    if (!isExpress(item) || this.mayGo(item)) this.retainPendingDelivery(item);
   }
 
   /** Replaces a delivery that was just changed in the store. */
@@ -191,7 +191,7 @@ export class PendingWindow {
     const isFresh = (delivery: DeliveryDocument) => !refill.changed.has(delivery.id) && !isLeftToAttempt(delivery);
     if (refill.expressLimit > 0) {
       this.isExpressRead = express.length < refill.expressLimit && !refill.missedExpress;
-      for (const delivery of express.filter(isFresh)) this.holdDelivery(toPending(delivery, knownAt));
+      for (const delivery of express.filter(isFresh)) this.retainPendingDelivery(toPending(delivery, knownAt));
     }
     // Discard the result if the window was shortened during the read, because it no longer continues the window.
     if (refill.after === undefined || refill.after !== this.horizon) return;
@@ -204,7 +204,7 @@ export class PendingWindow {
       return { ...toPending(delivery, knownAt), due: this.dueOf(delivery) };
     });
     const missed = [...refill.missed].filter(({ delivery }) => !isLeftToAttempt(delivery));
-    for (const item of [...missed, ...found]) if (!isQueuePositionAfter(item, end)) this.holdDelivery(item);
+    for (const item of [...missed, ...found]) if (!isQueuePositionAfter(item, end)) this.retainPendingDelivery(item);
     this.horizon = end;
   }
 
@@ -216,7 +216,7 @@ export class PendingWindow {
     return !this.isExpressRead && this.express.size === 0;
   }
 
-  private holdDelivery(item: PendingDelivery): void {
+  private retainPendingDelivery(item: PendingDelivery): void {
     const newest = this.removeAndReturnNewest(item);
     (isExpress(newest) ? this.express : this.scheduled).addItem(newest);
   }

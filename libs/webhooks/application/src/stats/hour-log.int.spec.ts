@@ -1,7 +1,7 @@
 import type { Collection, CountOptions, Filter } from '@tracking/ports';
 import { markDeliveryDiscarded } from '@tracking/webhooks-domain';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import {
   ATTEMPTS_COLLECTION,
   type AttemptDocument,
@@ -18,15 +18,15 @@ const EARLIER = '2026-01-02T01:20:00.000Z';
 const endpoint_id = 'whe_1';
 const { signal } = new AbortController();
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 let deliveries: Collection<DeliveryDocument>;
 let attempts: Collection<AttemptDocument>;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
-  deliveries = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
-  attempts = await stage.engine.documentStore.collection<AttemptDocument>(ATTEMPTS_COLLECTION);
+  harness = await WebhooksTestHarness.openWebhooksHarness();
+  deliveries = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+  attempts = await harness.engine.documentStore.collection<AttemptDocument>(ATTEMPTS_COLLECTION);
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
 const log = (parts: object) => {
   const watermark = { readWatermark: () => Promise.resolve('') };
@@ -36,7 +36,7 @@ const log = (parts: object) => {
 };
 
 test('reads few attempts at a time, as each may have a large response, and counts all attempts of an hour', async () => {
-  const made = await storeDeadLetters(stage, 10, { endpoint_id, at: HOUR });
+  const made = await storeDeadLetters(harness, 10, { endpoint_id, at: HOUR });
   const attempt = { at: AT, duration_ms: 3, status_code: 500, error: { code: 'x', message: 'x' }, manual: false };
   const numbered = (number: number) => ({ ...attempt, number, response: null });
   for (const each of made) {
@@ -55,7 +55,7 @@ test('reads few attempts at a time, as each may have a large response, and count
 });
 
 test('counts the discards of an hour without reading those of other hours or sandbox events', async () => {
-  const made = await storeDeadLetters(stage, 60, { endpoint_id, at: EARLIER });
+  const made = await storeDeadLetters(harness, 60, { endpoint_id, at: EARLIER });
   const given = made.map((each, n) =>
     convertToDeliveryDocument({ ...markDeliveryDiscarded(each, n < 50 ? EARLIER : AT), sandbox: n > 56 }),
   );

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Scope, Timestamp } from '@tracking/contracts';
+import type { WorkspaceScope, Timestamp } from '@tracking/contracts';
 import type { Clock, Collection, CollectionSpec, Document, ShardValues } from '@tracking/ports';
 import { DutyCycle } from '@tracking/resilience';
 import {
@@ -167,7 +167,7 @@ export interface HourLogDependencies {
   readonly attempts: Collection<AttemptDocument>;
   readonly watermark: RetentionWatermark;
   /** Returns the scope of an endpoint. */
-  readonly endpoints: { getEndpoint(id: string): Promise<Scope | undefined> };
+  readonly endpoints: { getEndpoint(id: string): Promise<WorkspaceScope | undefined> };
   readonly clock: Clock;
 }
 
@@ -186,7 +186,7 @@ export class HourLog {
     const begun = new Date(this.dependencies.clock().getTime() - MAX_CLOCK_DIFFERENCE_MS).toISOString();
     const seen = new SeenDeliveries(begun);
     const since = new Date(Date.parse(hour) - MAX_CLOCK_DIFFERENCE_MS).toISOString();
-    const shards = await this.findShards(endpoint_id);
+    const shards = await this.readShardsWithHours(endpoint_id);
     let after: readonly string[] | undefined;
     for (;;) {
       const resume = after === undefined ? {} : { after };
@@ -220,14 +220,14 @@ export class HourLog {
   /** Counts deliveries that were discarded within the hour and still are. @throws LogIncomplete */
   async countDiscards(endpoint_id: string, hour: Timestamp, ending: AbortSignal): Promise<number> {
     const filter = { endpoint_id, discarded_at: { gte: hour, lt: startOfNextHour(hour) } };
-    const by = { index: 'discards', shards: await this.findShards(endpoint_id) };
+    const by = { index: 'discards', shards: await this.readShardsWithHours(endpoint_id) };
     const count = await this.pace.runWorkThenRest(() => this.dependencies.deliveries.count(filter, by), ending);
     await this.requireRetained(hour);
     return count;
   }
 
   /** The endpoint is stored as long as it has deliveries. */
-  private async findShards(endpoint_id: string): Promise<ShardValues> {
+  private async readShardsWithHours(endpoint_id: string): Promise<ShardValues> {
     const endpoint = await this.dependencies.endpoints.getEndpoint(endpoint_id);
     return endpoint === undefined ? {} : toDeliveryShards(endpoint);
   }

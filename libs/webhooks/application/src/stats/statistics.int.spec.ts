@@ -2,7 +2,7 @@ import { eventually } from '@tracking/testing';
 import { convertHoursToCounts, countHoursFromStoredLog } from '../../test/counted-log.ts';
 import { createReceiverAnswer, TIMEOUT_FAILURE } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import type { WebhookStats } from '../index.ts';
 import { RECOUNTS_COLLECTION } from './hour-log.ts';
 
@@ -16,23 +16,23 @@ const SETTINGS = {
 };
 
 describe('statistics of an endpoint', () => {
-  let stage: WebhooksTestStage;
+  let harness: WebhooksTestHarness;
   let webhooks: RunningWebhooks;
   let id: string;
   beforeEach(async () => {
-    stage = await WebhooksTestStage.openWebhooksStage();
+    harness = await WebhooksTestHarness.openWebhooksHarness();
     // In the middle of an hour, so that no hour ends within a test by accident.
-    stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
-    webhooks = await stage.startWebhooks(SETTINGS);
-    id = (await stage.createEnabledEndpoint(webhooks, URL_A)).id;
+    harness.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
+    webhooks = await harness.startWebhooks(SETTINGS);
+    id = (await harness.createEnabledEndpoint(webhooks, URL_A)).id;
   });
-  afterEach(() => stage.closeWebhooksStage());
+  afterEach(() => harness.closeWebhooksHarness());
 
   const stats = (api = webhooks, asked = {}): Promise<WebhookStats> =>
     api.stats.get({ ...SAMPLE_SCOPE, endpoint_id: id, ...asked });
   const publish = async (count: number) => {
-    const events = Array.from({ length: count }, () => stage.addEvent());
-    await stage.publishEvents(...events);
+    const events = Array.from({ length: count }, () => harness.addEvent());
+    await harness.publishEvents(...events);
     return events;
   };
   /** Resolves once the counters match the log and are exact. */
@@ -41,7 +41,7 @@ describe('statistics of an endpoint', () => {
       async () => {
         const found = await stats(api);
         expect(convertHoursToCounts(found.hours)).toEqual(
-          await countHoursFromStoredLog(stage.engine.documentStore, id),
+          await countHoursFromStoredLog(harness.engine.documentStore, id),
         );
         expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
         return found;
@@ -49,7 +49,7 @@ describe('statistics of an endpoint', () => {
       { deadlineMs: 10_000 },
     );
   const attempted = (count: number) =>
-    eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A)).toHaveLength(count));
+    eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A)).toHaveLength(count));
 
   it('return the outcomes of attempts and deliveries, and durations, for each hour', async () => {
     expect(await stats()).toMatchObject({ hours: [], last_success_at: null, last_error: null });
@@ -59,9 +59,9 @@ describe('statistics of an endpoint', () => {
       createReceiverAnswer(500),
       { ...createReceiverAnswer(200), durationMs: 70.4 },
     ];
-    stage.receivers.respondWith(
+    harness.receivers.respondWith(
       URL_A,
-      () => answers[stage.receivers.listDeliveriesAt(URL_A).length - 1] ?? createReceiverAnswer(200),
+      () => answers[harness.receivers.listDeliveriesAt(URL_A).length - 1] ?? createReceiverAnswer(200),
     );
     for (let n = 1; n <= 4; n += 1) {
       await publish(1);
@@ -71,7 +71,7 @@ describe('statistics of an endpoint', () => {
     const found = await exact();
     expect(found.hours).toEqual([
       {
-        hour: `${stage.now().slice(0, 13)}:00:00.000Z`,
+        hour: `${harness.now().slice(0, 13)}:00:00.000Z`,
         attempts: { succeeded: 2, failed: 2 },
         deliveries: { succeeded: 2, dead_lettered: 0, discarded: 0 },
         latency_ms: { p50: 1, p95: 70, p99: 70, max: 70 },
@@ -80,7 +80,7 @@ describe('statistics of an endpoint', () => {
     ]);
     expect(found.last_error).toMatchObject({ code: 'unexpected_status', status_code: 500 });
     expect(found.last_success_at).not.toBeNull();
-    const [oldest] = (await stage.listDeliveries(webhooks, { statuses: ['retrying'] })).toReversed();
+    const [oldest] = (await harness.listDeliveries(webhooks, { statuses: ['retrying'] })).toReversed();
     expect(found.waiting).toEqual({ count: 2, is_at_least: false, oldest_at: oldest?.created_at });
   });
 
@@ -88,9 +88,9 @@ describe('statistics of an endpoint', () => {
     await publish(1);
     await eventually(async () => expect((await stats()).last_success_at).not.toBeNull());
     const { last_success_at } = await exact();
-    stage.clockOffset += 48 * HOUR_MS;
+    harness.clockOffset += 48 * HOUR_MS;
     expect(await stats()).toMatchObject({ hours: [], last_success_at });
-    const since = new Date(Date.parse(stage.now()) - 49 * HOUR_MS).toISOString();
+    const since = new Date(Date.parse(harness.now()) - 49 * HOUR_MS).toISOString();
     expect((await stats(webhooks, { since })).hours).toHaveLength(1);
   });
 
@@ -109,7 +109,7 @@ describe('statistics of an endpoint', () => {
 
   it('exclude sandbox events', async () => {
     const { id: delivery_id } = await webhooks.endpoints.test({
-      ...stage.createCommand(),
+      ...harness.createCommand(),
       endpoint_id: id,
       type: 'shipment.created',
     });
@@ -125,7 +125,7 @@ describe('statistics of an endpoint', () => {
     await publish(3);
     await attempted(3);
     await webhooks.stop();
-    const other = await stage.startWebhooks(SETTINGS);
+    const other = await harness.startWebhooks(SETTINGS);
     expect((await stats(other)).hours).toMatchObject([{ attempts: { succeeded: 3, failed: 0 }, is_exact: true }]);
     await publish(2);
     await eventually(async () => expect((await stats(other)).hours[0]?.attempts.succeeded).toBe(5));
@@ -134,57 +134,57 @@ describe('statistics of an endpoint', () => {
 
   it('are recounted from the log if their process died before writing its counts', async () => {
     await webhooks.stop();
-    const mortal = await stage.startWebhooks({ ...SETTINGS, statsWriteMs: 60_000 });
+    const mortal = await harness.startWebhooks({ ...SETTINGS, statsWriteMs: 60_000 });
     let answered = 0;
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer((answered += 1) % 3 === 0 ? 500 : 200));
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer((answered += 1) % 3 === 0 ? 500 : 200));
     await publish(30);
     const ended = { statuses: ['succeeded', 'retrying'] as const };
-    await eventually(async () => expect(await stage.listDeliveries(mortal, ended)).toHaveLength(30));
+    await eventually(async () => expect(await harness.listDeliveries(mortal, ended)).toHaveLength(30));
     mortal.process.killProcess();
     expect(convertHoursToCounts((await stats(webhooks)).hours)).toMatchObject([
       { attempts: { succeeded: 0, failed: 0 } },
     ]);
-    const waits = await stage.startWebhooks({ ...SETTINGS, statsSettleMs: 60_000 });
+    const waits = await harness.startWebhooks({ ...SETTINGS, statsSettleMs: 60_000 });
     await eventually(async () => expect((await stats(waits)).hours).toMatchObject([{ is_exact: false }]));
     await waits.stop();
-    const other = await stage.startWebhooks(SETTINGS);
+    const other = await harness.startWebhooks(SETTINGS);
     const { hours } = await exact(other);
     expect(hours).toMatchObject([{ attempts: { succeeded: 20, failed: 10 } }]);
   });
 
   it('are recounted at the end of an hour with attempts all the time', async () => {
-    const mortal = await stage.startWebhooks(SETTINGS, new KillableProcess());
+    const mortal = await harness.startWebhooks(SETTINGS, new KillableProcess());
     await webhooks.stop();
     await publish(5);
     await attempted(5);
     mortal.process.killProcess();
-    const other = await stage.startWebhooks({ ...SETTINGS, statsSettleMs: 400 });
+    const other = await harness.startWebhooks({ ...SETTINGS, statsSettleMs: 400 });
     let isOver = false;
-    stage.receivers.respondWith(URL_A, () => {
+    harness.receivers.respondWith(URL_A, () => {
       if (!isOver) void publish(1);
       return createReceiverAnswer(200);
     });
     await publish(1);
-    await eventually(() => expect(stage.receivers.listDeliveriesAt(URL_A).length).toBeGreaterThan(100));
+    await eventually(() => expect(harness.receivers.listDeliveriesAt(URL_A).length).toBeGreaterThan(100));
     expect((await stats(other)).hours).toMatchObject([{ is_exact: false }]);
-    stage.clockOffset += HOUR_MS;
+    harness.clockOffset += HOUR_MS;
     await eventually(async () => expect((await stats(other)).hours[0]?.is_exact).toBe(true), { deadlineMs: 40_000 });
     isOver = true;
-    await stage.waitUntilConsumed();
+    await harness.waitUntilConsumed();
     await exact(other);
   });
 
   it("count a person's discards, and none twice", async () => {
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(500));
     await publish(3);
     await eventually(async () =>
-      expect(await stage.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(3),
+      expect(await harness.listDeliveries(webhooks, { statuses: ['retrying'] })).toHaveLength(3),
     );
-    const [one, two] = await stage.listDeliveries(webhooks);
-    const command = { ...stage.createCommand(), delivery_id: one?.id ?? '' };
+    const [one, two] = await harness.listDeliveries(webhooks);
+    const command = { ...harness.createCommand(), delivery_id: one?.id ?? '' };
     await webhooks.deliveries.discard(command);
     await webhooks.deliveries.discard(command);
-    await webhooks.deliveries.discard({ ...stage.createCommand(), delivery_id: two?.id ?? '' });
+    await webhooks.deliveries.discard({ ...harness.createCommand(), delivery_id: two?.id ?? '' });
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(2));
     const { waiting } = await exact();
     expect(waiting.count).toBe(1);
@@ -195,34 +195,34 @@ describe('statistics of an endpoint', () => {
     async (how) => {
       // A recount request is carried out after this time, by when the delivery has to be stored.
       await webhooks.stop();
-      webhooks = await stage.startWebhooks({ ...SETTINGS, statsSettleMs: 200 });
+      webhooks = await harness.startWebhooks({ ...SETTINGS, statsSettleMs: 200 });
       const { promise: answered, resolve } = Promise.withResolvers<void>();
-      stage.receivers.respondWith(URL_A, async () => {
+      harness.receivers.respondWith(URL_A, async () => {
         if (how === 'arrives after all') await answered;
         return createReceiverAnswer(how === 'arrives after all' ? 200 : 500);
       });
       await publish(1);
       await attempted(1);
-      const [delivery] = await stage.listDeliveries(webhooks);
-      const about = { ...stage.createCommand(), delivery_id: delivery?.id ?? '' };
+      const [delivery] = await harness.listDeliveries(webhooks);
+      const about = { ...harness.createCommand(), delivery_id: delivery?.id ?? '' };
       if (how !== 'arrives after all') {
         await eventually(async () => expect((await stats()).hours[0]?.attempts.failed).toBe(1));
       }
       await webhooks.deliveries.discard(about);
       await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(1));
       await exact();
-      if (how !== 'arrives after all') stage.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
-      if (how === 'is retried') await webhooks.deliveries.retry({ ...about, ...stage.createCommand() });
+      if (how !== 'arrives after all') harness.receivers.respondWith(URL_A, () => createReceiverAnswer(200));
+      if (how === 'is retried') await webhooks.deliveries.retry({ ...about, ...harness.createCommand() });
       if (how === 'is replayed') {
         await webhooks.replays.create({
-          ...stage.createCommand(),
+          ...harness.createCommand(),
           endpoint_id: id,
           filter: { statuses: ['discarded'] },
         });
       }
       resolve();
       await eventually(async () =>
-        expect(await stage.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1),
+        expect(await harness.listDeliveries(webhooks, { statuses: ['succeeded'] })).toHaveLength(1),
       );
       await eventually(async () => expect((await stats()).hours[0]?.deliveries.discarded).toBe(0));
       await exact();
@@ -230,15 +230,15 @@ describe('statistics of an endpoint', () => {
   );
 
   it('count dead letters, including those replayed later', async () => {
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer(410));
     await publish(1);
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.dead_lettered).toBe(1));
-    stage.receivers.respondWith(URL_A, (request) => stage.receivers.respondWithOk(request));
-    await webhooks.endpoints.enable({ ...stage.createCommand(), endpoint_id: id });
-    await webhooks.replays.create({ ...stage.createCommand(), endpoint_id: id, filter: {} });
+    harness.receivers.respondWith(URL_A, (request) => harness.receivers.respondWithOk(request));
+    await webhooks.endpoints.enable({ ...harness.createCommand(), endpoint_id: id });
+    await webhooks.replays.create({ ...harness.createCommand(), endpoint_id: id, filter: {} });
     await eventually(async () => expect((await stats()).hours[0]?.deliveries.succeeded).toBe(1));
     webhooks.process.killProcess();
-    const other = await stage.startWebhooks(SETTINGS);
+    const other = await harness.startWebhooks(SETTINGS);
     const { hours } = await exact(other);
     expect(hours).toMatchObject([{ deliveries: { succeeded: 1, dead_lettered: 1 } }]);
   });
@@ -246,15 +246,15 @@ describe('statistics of an endpoint', () => {
   it('report an hour as inexact if the log does not contain all of it', async () => {
     const short = { ...SETTINGS, retention: { deliveriesMs: 1, deadLettersMs: 1 }, sweepMs: 20 };
     await webhooks.stop();
-    const mortal = await stage.startWebhooks(SETTINGS);
+    const mortal = await harness.startWebhooks(SETTINGS);
     await publish(5);
     await eventually(async () => expect((await stats(mortal)).hours[0]?.attempts.succeeded).toBe(5));
     mortal.process.killProcess();
-    const sweeping = await stage.startWebhooks({ ...short, statsSettleMs: 60_000 });
-    await eventually(async () => expect(await stage.listDeliveries(sweeping)).toEqual([]));
+    const sweeping = await harness.startWebhooks({ ...short, statsSettleMs: 60_000 });
+    await eventually(async () => expect(await harness.listDeliveries(sweeping)).toEqual([]));
     await sweeping.stop();
-    const other = await stage.startWebhooks(SETTINGS);
-    const requests = await stage.engine.documentStore.collection(RECOUNTS_COLLECTION);
+    const other = await harness.startWebhooks(SETTINGS);
+    const requests = await harness.engine.documentStore.collection(RECOUNTS_COLLECTION);
     await eventually(async () => expect(await requests.count({})).toBe(0));
     expect((await stats(other)).hours).toMatchObject([{ attempts: { succeeded: 5 }, is_exact: false }]);
   });
@@ -263,8 +263,8 @@ describe('statistics of an endpoint', () => {
     await publish(1);
     await eventually(async () => expect((await stats()).hours).toHaveLength(1));
     await webhooks.stop();
-    stage.clockOffset += 3 * HOUR_MS;
-    const other = await stage.startWebhooks({
+    harness.clockOffset += 3 * HOUR_MS;
+    const other = await harness.startWebhooks({
       ...SETTINGS,
       retention: { deliveriesMs: HOUR_MS, deadLettersMs: HOUR_MS },
       sweepMs: 20,

@@ -4,7 +4,7 @@ import type { Lease } from '@tracking/ports';
 import { type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
 import { createDelivery, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import { convertHoursToCounts, countHoursFromStoredLog } from '../../test/counted-log.ts';
-import { SAMPLE_SCOPE } from '../../test/stage.ts';
+import { SAMPLE_SCOPE } from '../../test/webhooks-test-harness.ts';
 import {
   ATTEMPTS_COLLECTION,
   type AttemptDocument,
@@ -31,7 +31,7 @@ describe('the statistics keeper', () => {
   });
   afterEach(async () => {
     for (const { keeper } of running) await keeper.writeOpenHours();
-    await engine.close();
+    await engine.closeEngine();
     await folder.remove();
   });
 

@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
-import { eventually, choosePropertyRounds, simulateDelay } from '@tracking/testing';
+import { eventually, choosePropertyTestRounds, waitForSimulatedDelay } from '@tracking/testing';
 import { convertHoursToCounts, countHoursFromStoredLog } from '../../test/counted-log.ts';
 import { createReceiverAnswer } from '../../test/fake-receivers.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
-import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { type RunningWebhooks, SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 
 jest.setTimeout(300_000);
 
@@ -17,44 +17,44 @@ const SETTINGS = {
 /** Counts of the latest tenth of a second die with their owner. */
 const DYING = { ...SETTINGS, statsWriteMs: 100 };
 /** Owners that end in different ways, one after the other. */
-const REIGNS = choosePropertyRounds(60);
+const REIGNS = choosePropertyTestRounds(60);
 
 type End = 'at a call' | 'kill' | 'stand still' | 'lose leases' | 'stop';
 const ENDS: readonly End[] = ['at a call', 'kill', 'at a call', 'stand still', 'at a call', 'lose leases', 'stop'];
 
 test('statistics agree with the log however their owners end, hour after hour', async () => {
-  const stage = await WebhooksTestStage.openWebhooksStage();
+  const harness = await WebhooksTestHarness.openWebhooksHarness();
   try {
-    stage.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
-    const api = await stage.startWebhooks({}, new KillableProcess(), stage.receivers, true);
-    const { id } = await stage.createEnabledEndpoint(api, URL_A);
+    harness.clockOffset = HOUR_MS / 2 - (Date.now() % HOUR_MS);
+    const api = await harness.startWebhooks({}, new KillableProcess(), harness.receivers, true);
+    const { id } = await harness.createEnabledEndpoint(api, URL_A);
     let attempts = 0;
     // Every fourth attempt fails.
-    stage.receivers.respondWith(URL_A, () => createReceiverAnswer((attempts += 1) % 4 > 0 ? 200 : 500));
+    harness.receivers.respondWith(URL_A, () => createReceiverAnswer((attempts += 1) % 4 > 0 ? 200 : 500));
     const stats = (asked = {}) => api.stats.get({ ...SAMPLE_SCOPE, endpoint_id: id, ...asked });
     const load = async (count: number) => {
       for (let n = 0; n < count; n += 1) {
-        await stage.publishEvents(stage.addEvent());
-        await simulateDelay(1);
+        await harness.publishEvents(harness.addEvent());
+        await waitForSimulatedDelay(1);
       }
     };
     const given: string[] = [];
     /** Discards a pending delivery, if there is one. */
     const discard = async () => {
-      const [waiting] = await stage.listDeliveries(api, { statuses: ['retrying'] });
+      const [waiting] = await harness.listDeliveries(api, { statuses: ['retrying'] });
       if (waiting === undefined) return;
-      const discarding = api.deliveries.discard({ ...stage.createCommand(), delivery_id: waiting.id });
+      const discarding = api.deliveries.discard({ ...harness.createCommand(), delivery_id: waiting.id });
       await discarding.then(
         () => given.push(waiting.id),
         (error: unknown) => expect(error).toMatchObject({ code: 'delivery_succeeded' }),
       );
     };
-    const since = stage.now();
+    const since = harness.now();
     const standing: RunningWebhooks[] = [];
     for (let reign = 0; reign < REIGNS; reign += 1) {
       const end = ENDS[reign % ENDS.length] ?? 'stop';
       const dieAt = end === 'at a call' ? 1 + ((reign * 37) % 90) : Infinity;
-      const owner = await stage.startWebhooks(DYING, new KillableProcess(dieAt, reign % 2 === 0));
+      const owner = await harness.startWebhooks(DYING, new KillableProcess(dieAt, reign % 2 === 0));
       const before = attempts;
       const loaded = load(15);
       await eventually(() => expect(owner.process.dead || attempts > before + 5).toBe(true));
@@ -70,18 +70,18 @@ test('statistics agree with the log however their owners end, hour after hour', 
       else owner.process.killProcess();
       await loaded;
       // One hour for each, so that no hour is recounted because of another.
-      stage.clockOffset += HOUR_MS;
+      harness.clockOffset += HOUR_MS;
       while (standing.length > 1) await standing.shift()?.stop();
     }
     for (const owner of standing) await owner.stop();
-    const last = await stage.startWebhooks(SETTINGS);
-    await stage.waitUntilConsumed();
+    const last = await harness.startWebhooks(SETTINGS);
+    await harness.waitUntilConsumed();
     await eventually(
       async () => {
-        expect(await stage.listDeliveries(api, { statuses: ['pending', 'retrying'] })).toEqual([]);
+        expect(await harness.listDeliveries(api, { statuses: ['pending', 'retrying'] })).toEqual([]);
         const found = await stats({ since });
         expect(found.hours.map(({ is_exact }) => is_exact)).not.toContain(false);
-        const log = await countHoursFromStoredLog(stage.engine.documentStore, id);
+        const log = await countHoursFromStoredLog(harness.engine.documentStore, id);
         const said = convertHoursToCounts(found.hours);
         const plain = (hours: typeof said) =>
           hours
@@ -100,6 +100,6 @@ test('statistics agree with the log however their owners end, hour after hour', 
     expect((await stats({ since })).hours.length).toBeGreaterThan(1);
     await last.stop();
   } finally {
-    await stage.closeWebhooksStage();
+    await harness.closeWebhooksHarness();
   }
 });

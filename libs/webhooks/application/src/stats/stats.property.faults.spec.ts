@@ -6,7 +6,7 @@ import { eventually, createPropertyOptions, silentLogger, createTempFolder } fro
 import { markDeliveryDiscarded, createDelivery, computeShardOfEndpoint } from '@tracking/webhooks-domain';
 import fc from 'fast-check';
 import { convertHoursToCounts, countHoursFromStoredLog } from '../../test/counted-log.ts';
-import { SAMPLE_SCOPE } from '../../test/stage.ts';
+import { SAMPLE_SCOPE } from '../../test/webhooks-test-harness.ts';
 import { KillableProcess } from '../../test/killable-process.ts';
 import {
   ATTEMPTS_COLLECTION,
@@ -266,7 +266,7 @@ test('whichever process dies at any point, the counters match the log in the end
         }
       } finally {
         await run.close();
-        await engine.close();
+        await engine.closeEngine();
         await folder.remove();
       }
     }),

@@ -1,4 +1,4 @@
-import type { Scope, Timestamp } from '@tracking/contracts';
+import type { WorkspaceScope, Timestamp } from '@tracking/contracts';
 import type { FieldBounds, Collection, Filter } from '@tracking/ports';
 import type { DeadLetterFilter } from '../operation-types.ts';
 import type { DeliveryDocument } from './delivery-document.ts';
@@ -42,7 +42,7 @@ export class DeadLetterCounts {
   ) {}
 
   /** Counts the matching dead letters by kind. Reads at most three rows for each kind, plus `inAll` rows. */
-  async countGroups(scope: Scope, filter: DeadLetterFilter): Promise<DeadLetterGroups> {
+  async countGroups(scope: WorkspaceScope, filter: DeadLetterFilter): Promise<DeadLetterGroups> {
     const groups: DeadLetterGroup[] = [];
     let left = this.limits.inAll;
     let kinds = 0;
@@ -60,7 +60,7 @@ export class DeadLetterCounts {
   }
 
   /** Returns the endpoints with matching dead letters, each with the creation time of its newest event. */
-  async findNewestEvents(scope: Scope, filter: DeadLetterFilter): Promise<ReadonlyMap<string, Timestamp>> {
+  async findNewestEvents(scope: WorkspaceScope, filter: DeadLetterFilter): Promise<ReadonlyMap<string, Timestamp>> {
     const newest = new Map<string, Timestamp>();
     const sort = { fields: ['event_created_at'], descending: true };
     for await (const kind of this.listDeadLetterKinds(scope, filter)) {
@@ -83,7 +83,7 @@ export class DeadLetterCounts {
    * filter.
    */
   private async *listDeadLetterKinds(
-    { workspace_id, environment }: Scope,
+    { workspace_id, environment }: WorkspaceScope,
     asked: DeadLetterFilter,
   ): AsyncIterable<DeadLetterKind> {
     const filter = { workspace_id, environment, reason: { exists: true } };
@@ -108,7 +108,7 @@ export class DeadLetterCounts {
   }
 
   private countDeadLetters(
-    scope: Scope,
+    scope: WorkspaceScope,
     kind: DeadLetterKind,
     filter: DeadLetterFilter,
     atMost: number,
@@ -121,7 +121,7 @@ export class DeadLetterCounts {
 }
 
 function createDeadLetterKindFilter(
-  { workspace_id, environment }: Scope,
+  { workspace_id, environment }: WorkspaceScope,
   { reason, endpoint_id, event_type }: DeadLetterKind,
   { since, until }: DeadLetterFilter,
 ): Filter {

@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto';
-import { listScopeValues, type PayloadForm, type Scope, type Timestamp } from '@tracking/contracts';
+import {
+  listWorkspacesAndEnvironments,
+  type PayloadForm,
+  type WorkspaceScope,
+  type Timestamp,
+} from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document, ShardValues } from '@tracking/ports';
 import {
   type Delivery,
@@ -62,13 +67,13 @@ export const DELIVERIES_COLLECTION: CollectionSpec = {
 };
 
 /** An endpoint whose deliveries are read. */
-export interface ScopedEndpoint extends Scope {
+export interface ScopedEndpoint extends WorkspaceScope {
   readonly id: string;
 }
 
 /** Returns the values of the shard key of deliveries in the scopes. */
-export function toDeliveryShards(...scopes: readonly Scope[]): ShardValues {
-  return listScopeValues(scopes);
+export function toDeliveryShards(...scopes: readonly WorkspaceScope[]): ShardValues {
+  return listWorkspacesAndEnvironments(scopes);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Collection, Query } from '@tracking/ports';
 import { storeDeadLetters } from '../../test/dead-letters.ts';
-import { SAMPLE_SCOPE, WebhooksTestStage } from '../../test/stage.ts';
+import { SAMPLE_SCOPE, WebhooksTestHarness } from '../../test/webhooks-test-harness.ts';
 import {
   ATTEMPTS_COLLECTION,
   type AttemptDocument,
@@ -10,15 +10,15 @@ import {
 } from './delivery-document.ts';
 import { DeliveryQueries } from './delivery-queries.ts';
 
-let stage: WebhooksTestStage;
+let harness: WebhooksTestHarness;
 beforeEach(async () => {
-  stage = await WebhooksTestStage.openWebhooksStage();
+  harness = await WebhooksTestHarness.openWebhooksHarness();
 });
-afterEach(() => stage.closeWebhooksStage());
+afterEach(() => harness.closeWebhooksHarness());
 
 /** Queries, with the number of index entries in the ranges that they read. */
 async function countedQueries() {
-  const stored = await stage.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
+  const stored = await harness.engine.documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
   const looked = { at: 0 };
   const find = async (query: Query) => {
     const { event_created_at: _time, ...range } = query.filter;
@@ -31,12 +31,12 @@ async function countedQueries() {
   return { queries: new DeliveryQueries(deliveries, nothing, nothing), looked };
 }
 
-const ago = (ms: number) => new Date(Date.parse(stage.now()) - ms).toISOString();
+const ago = (ms: number) => new Date(Date.parse(harness.now()) - ms).toISOString();
 
 test('a list of recent deliveries reads nothing that was recorded long before', async () => {
   const endpoint_id = 'whe_1';
-  await storeDeadLetters(stage, 100, { endpoint_id, at: ago(86_400_000) });
-  const late = await storeDeadLetters(stage, 2, { endpoint_id });
+  await storeDeadLetters(harness, 100, { endpoint_id, at: ago(86_400_000) });
+  const late = await storeDeadLetters(harness, 2, { endpoint_id });
   for (const filter of [{ endpoint_id }, {}]) {
     const { queries, looked } = await countedQueries();
     const { items } = await queries.listDeliveries({
@@ -61,12 +61,12 @@ test('a list of recent deliveries reads nothing that was recorded long before', 
 });
 
 test.each([99, 100, 101, 120, 170])('a delivery shows the first 50 and the latest 50 of %i attempts', async (count) => {
-  const { documentStore } = stage.engine;
+  const { documentStore } = harness.engine;
   const deliveries = await documentStore.collection<DeliveryDocument>(DELIVERIES_COLLECTION);
   const attempts = await documentStore.collection<AttemptDocument>(ATTEMPTS_COLLECTION);
-  const [delivery] = await storeDeadLetters(stage, 1, { endpoint_id: 'whe_1' });
+  const [delivery] = await storeDeadLetters(harness, 1, { endpoint_id: 'whe_1' });
   const id = delivery?.id ?? '';
-  const made = { at: stage.now(), duration_ms: 1, status_code: 500, error: null, response: null, manual: false };
+  const made = { at: harness.now(), duration_ms: 1, status_code: 500, error: null, response: null, manual: false };
   // The latest attempt is stored in the delivery, earlier ones in their own collection.
   for (let number = 1; number < count; number += 1) {
     await attempts.upsert({ id: createAttemptId(id, number), number, ...made });

@@ -5,13 +5,13 @@ import {
   type ItemPage,
   type PageRequest,
   type Timestamp,
-  isInScope,
+  isResourceInScope,
 } from '@tracking/contracts';
 import type { Collection, CollectionSpec, Document, Filter, FilterCondition, Query } from '@tracking/ports';
 import type {
   DeliveryFilter,
   ListDeliveries,
-  Scope,
+  WorkspaceScope,
   WebhookAttempt,
   WebhookDelivery,
   WebhookDeliveryDetail,
@@ -43,18 +43,18 @@ export class DeliveryQueries {
   ) {}
 
   /** @throws not_found if the delivery is in none of these scopes */
-  async requireDelivery(scopes: readonly Scope[], id: string): Promise<DeliveryDocument> {
+  async requireDelivery(scopes: readonly WorkspaceScope[], id: string): Promise<DeliveryDocument> {
     const found = await this.deliveries.get(id, toDeliveryShards(...scopes));
     if (found === undefined || !isDeliveryInOneOfScopes(scopes, found)) throw deliveryNotFoundError();
     return found;
   }
 
   /** Returns the recorded deliveries with these ids, which belong to endpoints of the scope. */
-  findByIds(scope: Scope, ids: readonly string[]): Promise<readonly DeliveryDocument[]> {
+  findByIds(scope: WorkspaceScope, ids: readonly string[]): Promise<readonly DeliveryDocument[]> {
     return this.deliveries.getMany(ids, toDeliveryShards(scope));
   }
 
-  async getDeliveryDetail(scopes: readonly Scope[], id: string): Promise<WebhookDeliveryDetail> {
+  async getDeliveryDetail(scopes: readonly WorkspaceScope[], id: string): Promise<WebhookDeliveryDetail> {
     const delivery = await this.requireDelivery(scopes, id);
     const [payload, attempts] = await Promise.all([
       this.payloads.get(delivery.payload_id),
@@ -89,7 +89,7 @@ export class DeliveryQueries {
    * found.
    */
   async findDeliveries(
-    scopes: readonly Scope[],
+    scopes: readonly WorkspaceScope[],
     filter: DeliveryFilter,
     { limit, after }: PageRequest,
     descending = true,
@@ -129,7 +129,7 @@ export class DeliveryQueries {
   }
 
   /** Returns the deliveries of an event, at most one for each endpoint. */
-  private findByEvent(scopes: readonly Scope[], event_id: string): Promise<readonly DeliveryDocument[]> {
+  private findByEvent(scopes: readonly WorkspaceScope[], event_id: string): Promise<readonly DeliveryDocument[]> {
     const shards = toDeliveryShards(...scopes);
     return this.deliveries.find({ filter: { event_id }, limit: MAX_DELIVERIES_OF_EVENT, index: 'event', shards });
   }
@@ -185,8 +185,8 @@ function subtractClockDifference(at: Timestamp): Timestamp {
   return new Date(Date.parse(at) - MAX_CLOCK_DIFFERENCE_MS).toISOString();
 }
 
-function isDeliveryInOneOfScopes(scopes: readonly Scope[], delivery: DeliveryDocument): boolean {
-  return scopes.some((scope) => isInScope(delivery, scope));
+function isDeliveryInOneOfScopes(scopes: readonly WorkspaceScope[], delivery: DeliveryDocument): boolean {
+  return scopes.some((scope) => isResourceInScope(delivery, scope));
 }
 
 function createDeliverySortKey({ created_at, id }: DeliveryDocument): string {

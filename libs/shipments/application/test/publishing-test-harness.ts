@@ -12,7 +12,7 @@ import {
 } from '@tracking/shipments-domain';
 import { RecordedMetrics, type TempFolder, eventually, silentLogger, createTempFolder } from '@tracking/testing';
 import { type ShipmentsService, Publisher, type PublisherOptions, Shipments } from '../src/index.ts';
-import { createMilestone, SAMPLE_PLACES, SAMPLE_SETTINGS, createUpsert } from './builders.ts';
+import { createMilestone, SAMPLE_PLACES, SAMPLE_SETTINGS, createUpsertCommand } from './builders.ts';
 import { KillableProcess } from './killable-process.ts';
 
 export const SAMPLE_ADDRESSES = { appUrl: 'https://app.example.com', baseUrl: 'https://api.example.com' };
@@ -24,7 +24,7 @@ export interface RunningPublisher {
 }
 
 /** The environment for tests of publishers: an engine in a folder, and a shipments service. */
-export class PublishingStage {
+export class PublishingTestHarness {
   shipments: ShipmentsService;
   private readonly running = new Map<Publisher, KillableProcess>();
   private incarnation = 1_000;
@@ -38,9 +38,11 @@ export class PublishingStage {
   }
 
   /** @param partitions number of partitions of the topic */
-  static async open(partitions: number = SHIPMENT_EVENTS_TOPIC.partitions): Promise<PublishingStage> {
+  static async openPublishingHarness(
+    partitions: number = SHIPMENT_EVENTS_TOPIC.partitions,
+  ): Promise<PublishingTestHarness> {
     const folder = await createTempFolder();
-    return new PublishingStage(folder, partitions, await openEngineInFolder(folder, partitions));
+    return new PublishingTestHarness(folder, partitions, await openEngineInFolder(folder, partitions));
   }
 
   get eventStore(): EventStore {
@@ -77,20 +79,20 @@ export class PublishingStage {
   /** Closes and reopens the engine, as a restart of the machine does. Only the folder is kept. */
   async reopenEngine(): Promise<void> {
     await this.stopAll();
-    await this.engine.close();
+    await this.engine.closeEngine();
     this.engine = await openEngineInFolder(this.folder, this.partitions);
     this.shipments = createShipmentsService(this.engine.eventStore);
   }
 
-  async close(): Promise<void> {
+  async closePublishingHarness(): Promise<void> {
     await this.stopAll();
-    await this.engine.close();
+    await this.engine.closeEngine();
     await this.folder.remove();
   }
 
   /** Creates a shipment and returns its id. */
   async createShipment(external_id: string = randomUUID(), fields: object = {}): Promise<string> {
-    const written = await this.shipments.upsertShipment(createUpsert({ external_id, mode: 'ocean', ...fields }));
+    const written = await this.shipments.upsertShipment(createUpsertCommand({ external_id, mode: 'ocean', ...fields }));
     return written.answer.shipment.id;
   }
 
@@ -133,7 +135,7 @@ export class PublishingStage {
       received.push(...messages);
       return Promise.resolve();
     });
-    await eventually(async () => expect(await this.broker.lag(SHIPMENTS_TOPIC, group)).toBe(0));
+    await eventually(async () => expect(await this.broker.readConsumerLag(SHIPMENTS_TOPIC, group)).toBe(0));
     ending.abort();
     await consumed;
     return received;

@@ -2,16 +2,16 @@ import { InProcessLeases } from '@tracking/embedded';
 import type { CheckRules } from '@tracking/shipments-domain';
 import { type LogLine, RecordedMetrics, createRecordingLogger } from '@tracking/testing';
 import { RecheckJob, type RecheckJobDependencies } from '../src/clock/recheck-job.ts';
-import type { UnsettledShipments, Recheck, RecheckProgress, RecheckStore } from '../src/clock/rechecks.ts';
-import { START_OF_DAY_MS, getShipmentId } from './clock-stage.ts';
+import type { UnsettledShipments, SettingsRecheck, RecheckProgress, RecheckStore } from '../src/clock/rechecks.ts';
+import { START_OF_DAY_MS, getShipmentId } from './clock-test-harness.ts';
 import { KillableProcess } from './killable-process.ts';
 
-const METHODS_RECORDED_BY_STAGE: ReadonlySet<string> = new Set<
+const METHODS_RECORDED_BY_HARNESS: ReadonlySet<string> = new Set<
   keyof RecheckJobDependencies['shipments'] | keyof RecheckStore
 >(['checkRules', 'storeProgress']);
 
 interface SettingsChangeRecord {
-  readonly recheck: Recheck;
+  readonly recheck: SettingsRecheck;
   readonly isDone: boolean;
 }
 
@@ -28,18 +28,18 @@ class RechecksInMemory implements RecheckStore {
     this.changes.set(workspace_id, { recheck, isDone: false });
   }
 
-  getRecheck(workspaceId: string): (Recheck & { readonly isDone: boolean }) | undefined {
+  getRecheck(workspaceId: string): (SettingsRecheck & { readonly isDone: boolean }) | undefined {
     const change = this.changes.get(workspaceId);
     return change && { ...change.recheck, isDone: change.isDone };
   }
 
-  async listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly Recheck[]> {
+  async listUnfinishedRechecks(after: string | undefined, limit: number): Promise<readonly SettingsRecheck[]> {
     const all = [...this.changes.values()].flatMap(({ recheck, isDone }) => (isDone ? [] : [recheck]));
     const sorted = all.sort((one, other) => (one.workspace_id < other.workspace_id ? -1 : 1));
     return sorted.filter(({ workspace_id }) => after === undefined || workspace_id > after).slice(0, limit);
   }
 
-  async storeProgress(recheck: Recheck, progress: RecheckProgress): Promise<Recheck | undefined> {
+  async storeProgress(recheck: SettingsRecheck, progress: RecheckProgress): Promise<SettingsRecheck | undefined> {
     const { workspace_id } = recheck;
     const { after, checked, isDone } = progress;
     const present = this.changes.get(workspace_id)?.recheck;
@@ -52,7 +52,7 @@ class RechecksInMemory implements RecheckStore {
 }
 
 /** A re-check job for tests. The test controls its inputs and its time. */
-export class RecheckStage {
+export class RecheckTestHarness {
   /** Monotonic clock in milliseconds. */
   elapsed = 0;
   /** Duration of a check in milliseconds. */
@@ -88,9 +88,9 @@ export class RecheckStage {
       shipments: process.wrapMethods(
         { checkRules: (command) => this.checkShipment(command as CheckRules) },
         {},
-        METHODS_RECORDED_BY_STAGE,
+        METHODS_RECORDED_BY_HARNESS,
       ),
-      rechecks: process.wrapMethods(rechecks as RecheckStore, {}, METHODS_RECORDED_BY_STAGE),
+      rechecks: process.wrapMethods(rechecks as RecheckStore, {}, METHODS_RECORDED_BY_HARNESS),
       unsettledShipments,
       settings: {
         getCachedSettings: async (id) => ({ version: this.knows ?? this.rechecks.getRecheck(id)?.version ?? 1 }),

@@ -20,7 +20,7 @@ export function getShipmentId(n: number): string {
 }
 
 /** A rule clock for tests. The test controls its work list and time. */
-export class ClockStage {
+export class ClockTestHarness {
   /** Time of the clock, in seconds after midnight. */
   now = 0;
   /** Monotonic milliseconds, which do not depend on the clock's time. */

@@ -29,7 +29,7 @@ export async function receiverStats(receiver: Server): Promise<ReceiverStats> {
 }
 
 /** A server with one or more workspaces, a key for each, and a receiver. */
-export class WebhooksStage {
+export class WebhooksBenchHarness {
   private constructor(
     private readonly dataDir: string,
     readonly receiver: Server,
@@ -38,7 +38,10 @@ export class WebhooksStage {
     readonly keys: readonly string[],
   ) {}
 
-  static async withWorkspaces(workspaces: number, work: (stage: WebhooksStage) => Promise<void>): Promise<void> {
+  static async withWorkspaces(
+    workspaces: number,
+    work: (harness: WebhooksBenchHarness) => Promise<void>,
+  ): Promise<void> {
     const dataDir = await mkdtemp(join(tmpdir(), 'bench-'));
     const [receiver, server] = [await startReceiver(), await startStandalone(dataDir, ENV)];
     const keys: string[] = [];
@@ -48,11 +51,11 @@ export class WebhooksStage {
       const key = ['--name', 'bench', '--environment', 'test', '--role', 'developer', '--workspace', name];
       keys.push(await runCli(dataDir, 'keys', 'create', ...key));
     }
-    const stage = new WebhooksStage(dataDir, receiver, server, keys);
+    const harness = new WebhooksBenchHarness(dataDir, receiver, server, keys);
     try {
-      await work(stage);
+      await work(harness);
     } finally {
-      await stage.server.stop();
+      await harness.server.stop();
       await receiver.stop();
       await rm(dataDir, { recursive: true, force: true });
     }

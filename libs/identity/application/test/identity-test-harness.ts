@@ -12,7 +12,7 @@ const SAMPLE_OPERATOR: Actor = { type: 'system', id: 'administration' };
 const SAMPLE_SECRET = Buffer.alloc(32, 5);
 
 /** Replicas over one document store, with a clock that only tests advance. */
-export class Stage {
+export class IdentityTestHarness {
   now = Date.parse('2026-03-01T12:00:00.000Z');
   private readonly replicas: Identity[] = [];
 
@@ -20,11 +20,11 @@ export class Stage {
 
   private constructor(readonly storage: Storage) {}
 
-  static async openIdentityStage(): Promise<Stage> {
+  static async openIdentityHarness(): Promise<IdentityTestHarness> {
     const storage = await openTestStorage();
-    const stage = new Stage(storage);
-    await stage.startWorkspace(await stage.startReplica());
-    return stage;
+    const harness = new IdentityTestHarness(storage);
+    await harness.startWorkspace(await harness.startReplica());
+    return harness;
   }
 
   /** Starts a new workspace for the following steps. */
@@ -32,7 +32,7 @@ export class Stage {
     this.workspace_id = (await identity.workspaces.createWorkspace(randomUUID())).id;
   }
 
-  async closeIdentityStage(): Promise<void> {
+  async closeIdentityHarness(): Promise<void> {
     await Promise.all(this.replicas.map((replica) => replica.closeIdentity()));
     await this.storage.close();
   }

@@ -10,7 +10,7 @@ import { type EmbeddedEngine, InProcessLeases } from '@tracking/embedded';
 import { openTestEngine } from '@tracking/embedded/testing';
 import {
   type Logger,
-  type Membership,
+  type LeaseGroupMembership,
   type Message,
   type OutboundHttp,
   type Position,
@@ -24,7 +24,7 @@ import {
   CONSUMER_GROUP,
   type DeliveryFilter,
   type FindShardOwner,
-  type Scope,
+  type WorkspaceScope,
   WEBHOOK_TOPICS,
   type WebhookDelivery,
   type WebhookDeliveryDetail,
@@ -40,7 +40,7 @@ import { FakeEventLog } from './fake-event-log.ts';
 import { FakeReceivers } from './fake-receivers.ts';
 import { KillableProcess } from './killable-process.ts';
 
-export const SAMPLE_SCOPE: Scope = { workspace_id: 'wsp_one', environment: 'live' };
+export const SAMPLE_SCOPE: WorkspaceScope = { workspace_id: 'wsp_one', environment: 'live' };
 
 export interface RunningWebhooks extends WebhookOperations {
   readonly process: KillableProcess;
@@ -60,7 +60,7 @@ function createIdleEventLoop(): () => EventLoopTime {
 }
 
 /** Everything around webhooks that outlives their processes: storage, topics, receivers. */
-export class WebhooksTestStage {
+export class WebhooksTestHarness {
   readonly receivers = new FakeReceivers();
   /** Secrets key of processes started from now on. */
   secretsKey = randomBytes(32);
@@ -84,7 +84,7 @@ export class WebhooksTestStage {
     error: (fields, message) => void this.lines.push({ level: 'error', message, ...fields }),
   };
   private offset = 0;
-  /** Timers of all processes. */
+  /** Pending timers of all processes of the test. Each function fires its timer early, when `clockOffset` changes. */
   private readonly timers = new Set<() => void>();
   /** Every {@link event}, published or not. */
   readonly eventLog = new FakeEventLog();
@@ -110,17 +110,17 @@ export class WebhooksTestStage {
     for (const ring of this.timers) setImmediate(ring);
   }
 
-  static async openWebhooksStage(): Promise<WebhooksTestStage> {
+  static async openWebhooksHarness(): Promise<WebhooksTestHarness> {
     const folder = await createTempFolder();
     const engine = await openTestEngine(folder.path, { metrics: new RecordedMetrics() });
     await engine.messageBroker.ensureTopics([SHIPMENT_EVENTS_TOPIC, ...WEBHOOK_TOPICS]);
-    return new WebhooksTestStage(folder, engine);
+    return new WebhooksTestHarness(folder, engine);
   }
 
-  async closeWebhooksStage(): Promise<void> {
+  async closeWebhooksHarness(): Promise<void> {
     // Stop dead processes too, so that they set no timers.
     for (const { stop } of this.running) await stop();
-    await this.engine.close();
+    await this.engine.closeEngine();
     await this.folder.remove();
   }
 
@@ -171,11 +171,11 @@ export class WebhooksTestStage {
   async startSharing(settings: Partial<WebhookSettings> = {}): Promise<SharingWebhooks> {
     const address = `process-${this.sharing.size}`;
     const process = new KillableProcess();
-    let membership: Membership | undefined;
+    let membership: LeaseGroupMembership | undefined;
     const shares = new LeaseShares({
       leases: {
-        acquire: (name, signal) => this.leases.acquire(name, signal),
-        join: (about) => (membership = this.leases.join(about)),
+        acquireLease: (name, signal) => this.leases.acquireLease(name, signal),
+        joinLeaseGroup: (about) => (membership = this.leases.joinLeaseGroup(about)),
         list: () => this.leases.list(),
         close: () => Promise.resolve(),
       },
@@ -190,7 +190,7 @@ export class WebhooksTestStage {
       ...{ shardLeases: process.wrapLeases(shards), findShardOwner },
     });
     this.sharing.set(address, running);
-    const leave = () => membership?.leave();
+    const leave = () => membership?.removeMember();
     const kill = async () => {
       process.killProcess();
       await leave();
@@ -221,7 +221,7 @@ export class WebhooksTestStage {
     return new Date(Date.now() + this.clockOffset).toISOString();
   }
 
-  createCommand(scope: Scope = SAMPLE_SCOPE) {
+  createCommand(scope: WorkspaceScope = SAMPLE_SCOPE) {
     return { ...scope, id: randomUUID(), at: this.now() };
   }
 
@@ -230,8 +230,8 @@ export class WebhooksTestStage {
     api: WebhookOperations,
     url: string,
     fields: object = {},
-    scope: Scope = SAMPLE_SCOPE,
-  ): Promise<EndpointOnStage> {
+    scope: WorkspaceScope = SAMPLE_SCOPE,
+  ): Promise<HarnessEndpoint> {
     const created = await api.endpoints.create({
       ...this.createCommand(scope),
       fields: { url, event_types: ['*'], ...fields },
@@ -285,7 +285,7 @@ export class WebhooksTestStage {
 
   /** Returns the number of published events that are not recorded yet. */
   readLag(): Promise<number> {
-    return this.engine.messageBroker.lag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP);
+    return this.engine.messageBroker.readConsumerLag(SHIPMENT_EVENTS_TOPIC.name, CONSUMER_GROUP);
   }
 
   /** Resolves when everything published so far is recorded. */
@@ -311,7 +311,7 @@ export class WebhooksTestStage {
   async listDeliveries(
     api: WebhookOperations,
     filter: StageFilter = {},
-    scope: Scope = SAMPLE_SCOPE,
+    scope: WorkspaceScope = SAMPLE_SCOPE,
   ): Promise<readonly WebhookDelivery[]> {
     return (await api.deliveries.list({ scopes: [scope], filter: filter as DeliveryFilter, limit: 200 })).items;
   }
@@ -338,6 +338,6 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-export interface EndpointOnStage extends WebhookEndpoint {
+export interface HarnessEndpoint extends WebhookEndpoint {
   readonly secret: string;
 }
