@@ -263,10 +263,7 @@ export function testDocumentStore(name: string, subject: TestedAdapter<DocumentS
           sharded.get('b', { owner: ['p'] }),
         ]);
         expect([first?.version, second?.version]).toEqual([2, 1]);
-        expect(listIds(await sharded.getMany(['a', 'b', 'c'], { owner: ['o', 'p'] })).sort()).toEqual([
-          'a',
-          'b',
-        ]);
+        expect(listIds(await sharded.getMany(['a', 'b', 'c'], { owner: ['o', 'p'] })).sort()).toEqual(['a', 'b']);
         const shards = { owner: ['o'] };
         expect(listIds(await sharded.find({ filter: { version: 2 }, limit: 5, shards }))).toEqual(['a']);
         expect(await sharded.count({ version: { gt: 0 }, owner: 'o' }, { shards })).toBe(1);
