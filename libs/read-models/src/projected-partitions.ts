@@ -118,11 +118,16 @@ export class ProjectedPartitions {
 
   record(progress: PartitionProgress): void {
     const { partition, position, held } = progress;
-    const { positions } = this.openGeneration(progress);
+    const generation = this.openGeneration(progress);
+    const { positions } = generation;
     if (held) positions.set(partition, position);
     else positions.delete(partition);
     if (positions.size === 0) this.held.delete(generationKey(progress));
-    for (const follower of this.followers) follower.addPartition(partitionKey(progress), progress);
+    for (const follower of this.followers) {
+      follower.addPartition(partitionKey(progress), progress);
+      // The other partitions may have passed the event before, and waited for this one.
+      if (positions.size > 1) follower.addGeneration(generation);
+    }
   }
 
   /**
