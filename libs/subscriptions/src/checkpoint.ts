@@ -10,8 +10,11 @@ export const CHECKPOINTS_COLLECTION: CollectionSpec = {
 const KEY_SEPARATOR = '.';
 const LEASE_EPOCH_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 const LATE_NUMBER_DIGITS = 10;
-/** Maximum number of epochs of a layout in the order of late positions. */
-const EPOCHS_PER_LAYOUT = 1_000_000_000;
+/**
+ * Late positions contain the version of the layout times this number, plus the epoch of the lease, so that those of a
+ * newer layout come later. A layout has fewer lease epochs than this number.
+ */
+const LEASE_EPOCHS_PER_LAYOUT = 1_000_000_000;
 const DELETE_BATCH_SIZE = 500;
 
 /** Checkpoint of one partition, for one generation of a subscriber. */
@@ -212,7 +215,11 @@ export class Checkpoint {
   createNextLatePosition(): HandledPosition {
     this.lateCount += 1;
     const { layout, epoch, partition } = this.document;
-    const position = createLatePosition(this.position ?? '', (layout ?? 0) * EPOCHS_PER_LAYOUT + epoch, this.lateCount);
+    const position = createLatePosition(
+      this.position ?? '',
+      (layout ?? 0) * LEASE_EPOCHS_PER_LAYOUT + epoch,
+      this.lateCount,
+    );
     // Partitions of one layout can have the same position and epoch.
     return layout === undefined ? position : [position, partition].join(KEY_SEPARATOR);
   }

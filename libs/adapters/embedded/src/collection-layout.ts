@@ -115,7 +115,7 @@ export function createTableStatements(layout: CollectionLayout): string[] {
 }
 
 /**
- * Returns the statement that creates the table of an array index. The table is one B-tree in the order of the index's
+ * Returns the statement that creates the table of an index on an array field. The table is one B-tree in the order of the index's
  * fields, so that each posting is written once and found by its whole key.
  */
 function createArrayTableStatement({ table, fields, unique }: ArrayTable): string {
@@ -152,7 +152,7 @@ export interface IndexedValues {
   readonly arrays: readonly (string | null)[];
 }
 
-/** Writes the postings of one array index. Unchanged postings are not written again. */
+/** Writes the postings of one index on an array field. Unchanged postings are not written again. */
 export class ArrayPostings {
   private readonly database: Database;
   private readonly table: ArrayTable;

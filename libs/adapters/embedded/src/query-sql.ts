@@ -80,7 +80,7 @@ export function isPointQuery({ spec }: CollectionLayout, { filter, sort, limit }
 
 /** Access path of a query to its documents. */
 interface AccessPath {
-  /** Array index whose postings lead to the documents. */
+  /** Index on an array field, if the query finds its documents through the postings of one. */
   readonly postings?: ArrayTable;
   /** True if several index entries can point to the same document. */
   readonly repeats: boolean;
@@ -91,8 +91,8 @@ interface AccessPath {
 }
 
 /**
- * Chooses the index that the query names. Otherwise it chooses the array index with the most fields compared by value,
- * unless the filter specifies document ids.
+ * Chooses the index that the query names. Otherwise it chooses the index on an array field with the most fields compared by
+ * value, unless the filter specifies document ids.
  */
 function chooseAccessPath(layout: CollectionLayout, filter: Filter, index?: string): AccessPath {
   const array = index === undefined ? chooseArrayIndex(layout, filter) : findArrayTableByIndex(layout, index);
@@ -167,7 +167,7 @@ function addMatchingDocumentsSql(sql: SqlBuilder, layout: CollectionLayout, filt
     sql.addText(` FROM ${quoteName(layout.table)} AS d${hint} WHERE `);
     return addFilterSql(sql, layout, filter);
   }
-  // Reads rows in the order of the array index and stops at the limit, however many documents have the element.
+  // Reads rows in the order of the index on an array field, and stops at the limit, however many documents have the element.
   const { led, ofPosting, ofDocument } = splitFilterByArrayTable(filter, postings);
   const isEnough = isCounted && Object.keys({ ...ofDocument, ...(repeats ? ofPosting : {}) }).length === 0;
   const documents = isEnough ? '' : ` CROSS JOIN ${quoteName(layout.table)} AS d ON d.id = a.id`;

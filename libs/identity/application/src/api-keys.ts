@@ -212,7 +212,7 @@ export class ApiKeys {
     if (document.hash === hashKey(key)) return { ...toApiKey(document, role), key };
     throw new DomainError(
       'secret_unreadable',
-      'The key was created with another SECRETS_KEY. Revoke it and create a new one.',
+      'The key exists but cannot be shown again, because it was created with another SECRETS_KEY. Revoke it and create a new one.',
     );
   }
 

@@ -21,7 +21,7 @@ import { findReplacedReports } from './visits.ts';
 /** Milestones that do not count, each with the rule that excludes it. */
 type ExcludedEntries = ReadonlyMap<TimelineEntry, MilestoneRule>;
 
-/** Actual milestones that report what happened to the goods, and those that do not, with the reasons. */
+/** Actual milestones that count for the shipment, and those that do not, each with the rule that excludes it. */
 export interface CountingMilestones extends ActualMilestones {
   /** Milestones that replace `unnamed` for containers for which some of its milestones do not count. */
   readonly unnamedFor: ReadonlyMap<string, MilestoneGroups>;
@@ -40,7 +40,7 @@ const NO_MILESTONE_IDS: ReadonlySet<string> = new Set();
 const EMPTY_MAP = new Map<never, never>();
 
 /**
- * Finds the actual milestones that do not report what happened to the goods: those of other trips of a container, late
+ * Finds the actual milestones that do not count for the shipment: those of other trips of a container, late
  * repetitions of a departure, reports that a later report of the same visit replaces, and departures of ships that sail
  * on after they discharged the container. The result depends only on the set of milestones.
  */

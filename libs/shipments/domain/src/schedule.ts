@@ -123,11 +123,11 @@ export function decideTimes(
   });
   const isLeaving = (entry: TimelineEntry) => isAtPortsOrUnknownPlace(entry, route, route.starts);
   const etd = isSetOnlyForLeg(schedule.etd, sent[0], 'etd')
-    ? moveDayToPort(convertToLegTime(weighed[0]?.etd), route.origin, route)
+    ? moveDayToPort(deriveTimeFromLeg(weighed[0]?.etd), route.origin, route)
     : choose(departures, isLeaving, schedule.etd, { time: 'etd', actual: atd.value, port: route.origin });
   const eta =
     ata.value === null && isSetOnlyForLeg(schedule.eta, sent.at(-1), 'eta')
-      ? moveDayToPort(convertToLegTime(weighed.at(-1)?.eta), route.destination, route)
+      ? moveDayToPort(deriveTimeFromLeg(weighed.at(-1)?.eta), route.destination, route)
       : choose(arrivals, isForShipment, ata.value === null ? schedule.eta : schedule.etaAtArrival, {
           time: 'eta',
           actual: ata.value,
@@ -156,7 +156,8 @@ function replaceReasonByActualTime(expected: DecidedTime, actual: DecidedTime): 
   return { ...expected, rule: 'actual_time_known', milestone: actual.milestone };
 }
 
-function convertToLegTime(time: DecidedTime | undefined): DecidedTime {
+/** Returns the time of the shipment that follows from the time of a leg. */
+function deriveTimeFromLeg(time: DecidedTime | undefined): DecidedTime {
   const estimate = time?.estimate ?? null;
   return { value: time?.value ?? null, day: time?.day ?? null, rule: 'of_leg', milestone: estimate, estimate };
 }

@@ -22,7 +22,7 @@ export interface TimelineAnalysis {
   readonly unnamedFor: ReadonlyMap<string, MilestoneSummary>;
   /** Time before which a finished trip of a container does not belong to the shipment. */
   readonly departsFrom: Timestamp;
-  /** Actual milestones that do not report what happened to the goods. */
+  /** Actual milestones that count for the shipment, and those that do not, each with the rule that excludes it. */
   readonly journey: CountingMilestones;
   /** Actual departures of the shipment at any place. */
   readonly departures: readonly TimelineEntry[];

@@ -109,7 +109,7 @@ function faults(engines: string): void {
       const broker = open();
       await make(broker, 1);
       consume(broker);
-      proxy.cutResponsesOfKind(PRODUCE_API_KEY, 4);
+      proxy.cutConnectionBeforeResponse(PRODUCE_API_KEY, 4);
       await publishSingly(broker, 8, 30);
       proxy.stopCuttingResponses();
       expect(proxy.cuts).toBeGreaterThan(5);
@@ -122,7 +122,7 @@ function faults(engines: string): void {
       await make(broker, 1);
       consume(broker);
       for (let n = 0; n < 3; n += 1) {
-        proxy.cutResponsesOfKind(PRODUCE_API_KEY, 1);
+        proxy.cutConnectionBeforeResponse(PRODUCE_API_KEY, 1);
         await expect(broker.publish(topic, [createMessage('given-up', n)])).rejects.toThrow(Unavailable);
         proxy.stopCuttingResponses();
         await ledger.publishBatches(broker, topic, { name: `after-${n}`, batches: 5, perBatch: 1 });
@@ -138,7 +138,7 @@ function faults(engines: string): void {
       for (const broker of consumers) consume(broker);
       await ledger.publishBatches(publisher, topic, { name: 'before', batches: 1, perBatch: 10 });
       await expectAllDelivered();
-      proxy.cutAnswersMidway(0.3);
+      proxy.cutConnectionDuringResponse(0.3);
       const before = proxy.cuts;
       await publishFromFour(publisher, 10);
       await eventually(() => expect(proxy.cuts).toBeGreaterThan(before + 100), DEADLINE);
@@ -158,7 +158,7 @@ function faults(engines: string): void {
       await publishFromFour(first, 2);
       await expectAllDelivered();
       const before = proxy.cuts;
-      proxy.cutResponsesOfKind(SYNC_GROUP_API_KEY, 1, 3);
+      proxy.cutConnectionBeforeResponse(SYNC_GROUP_API_KEY, 1, 3);
       consume(second);
       await eventually(() => expect(proxy.cuts).toBe(before + 3), DEADLINE);
       await publishFromFour(first, 10);
@@ -196,7 +196,7 @@ function faults(engines: string): void {
         expect(handled).toContain('who stays');
       }, DEADLINE);
       // The remaining member must join again.
-      proxy.cutResponsesOfKind(FIND_COORDINATOR_API_KEY, 1, 12);
+      proxy.cutConnectionBeforeResponse(FIND_COORDINATOR_API_KEY, 1, 12);
       leaving.abort();
       await eventually(
         () => expect(lines).toContain('message broker: a consumer crashed; starting a new one'),

@@ -29,14 +29,14 @@ export class CuttingProxy {
   }
 
   /** Cuts responses to a type of request. @param every cuts each n-th response */
-  cutResponsesOfKind(kind: number, every: number, most = Infinity): void {
+  cutConnectionBeforeResponse(kind: number, every: number, most = Infinity): void {
     let seen = 0;
     const end = this.cuts + most;
     this.bytesBeforeCut = (of) => (of === kind && this.cuts < end && ++seen % every === 0 ? 0 : undefined);
   }
 
   /** Cuts the given share of all responses, each after some of its bytes. */
-  cutAnswersMidway(share: number): void {
+  cutConnectionDuringResponse(share: number): void {
     let state = 1;
     const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
     this.bytesBeforeCut = (_kind, bytes) => (random() < share ? 1 + Math.floor(random() * (bytes - 1)) : undefined);

@@ -104,11 +104,11 @@ function reportErrorsUnderItemFields(faults: readonly FieldError[], read: () => 
     return read();
   } catch (error) {
     if (!(error instanceof RequestError) || error.details.length === 0) throw error;
-    throw createInvalidRequestError([...faults, ...error.details.map(renameFieldOfItem)]);
+    throw createInvalidRequestError([...faults, ...error.details.map(renameFieldInError)]);
   }
 }
 
-function renameFieldOfItem(error: FieldError): FieldError {
+function renameFieldInError(error: FieldError): FieldError {
   return error.param === 'external_id' ? { ...error, param: MILESTONE_EXTERNAL_ID_FIELD } : error;
 }
 

@@ -80,12 +80,12 @@ for (const [name, filter] of Object.entries<ShipmentFilter>(SHIPMENT_FILTERS)) {
   const declare = FILTER_PARAMETERS[kind]({ description, ...(example !== undefined && { example }) }, filter);
   declare(ListShipmentsDto.prototype, name);
 }
-const ShipmentSortField = EnumQueryField(SHIPMENT_SORTS, {
+const declareSortParameter = EnumQueryField(SHIPMENT_SORTS, {
   description:
     'Field to sort by, with `-` for descending order; `-created_at` by default. Shipments without an ETA come last.',
   example: '-updated_at',
 });
-ShipmentSortField(ListShipmentsDto.prototype, 'sort');
+declareSortParameter(ListShipmentsDto.prototype, 'sort');
 
 /** Filters and order of a shipment list. */
 export interface ShipmentListing {

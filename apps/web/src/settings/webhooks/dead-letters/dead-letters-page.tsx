@@ -182,7 +182,7 @@ function DeadLetterActions({ search, chosen, summary, onDone }: DeadLetterAction
     confirmAction({
       title: `${verb} ${selectionLabel}?`,
       children: <Text size="sm">{about}</Text>,
-      labels: { confirm: verb, cancel: 'Cancel' },
+      labels: { confirm: `${verb} deliveries`, cancel: 'Cancel' },
       confirmProps: verb === 'Discard' ? { color: 'red' } : {},
       onConfirm,
     });

@@ -100,7 +100,7 @@ export function confirmDiscard(onConfirm: () => void, count = 1): void {
         The event is not sent to the endpoint. The delivery stays in the log, where you can replay it.
       </Text>
     ),
-    labels: { confirm: 'Discard', cancel: 'Cancel' },
+    labels: { confirm: count === 1 ? 'Discard delivery' : `Discard ${count} deliveries`, cancel: 'Cancel' },
     confirmProps: { color: 'red' },
     onConfirm,
   });
