@@ -42,7 +42,7 @@ function startSweeper(parts: Partial<Record<keyof LogSweeperDependencies, unknow
     retention: { deliveriesMs: 1, deadLettersMs: 1 },
     everyMs: 1,
     clock: () => new Date(BEFORE),
-    leases: { acquire: () => Promise.resolve(lease) },
+    leases: { acquireLease: () => Promise.resolve(lease) },
     logger: { warn: () => undefined },
     metrics: new RecordedMetrics(),
     ...parts,

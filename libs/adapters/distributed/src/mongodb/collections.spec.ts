@@ -8,7 +8,6 @@ it('the reference lists every collection that exists only in MongoDB, and what r
   const page = await readFile(new URL('../../../../../docs/reference/running.md', import.meta.url), 'utf8');
   const listed = [...page.matchAll(/^\| `([^`]+)` \(d\)/gm)].map(([, name]) => name);
   const own = [LEASES_COLLECTION, LEASE_MEMBERS_COLLECTION, QUOTA_COLLECTION].map(({ name }) => name);
-  // Only the services divide subscriptions, and replace one release by another.
-  const others = ['releases', 'subscription_partitions'];
-  expect(listed).toEqual([...own, ...Object.values(OBJECT_COLLECTIONS), ...others].sort());
+  // Only the services replace one release by another.
+  expect(listed).toEqual([...own, ...Object.values(OBJECT_COLLECTIONS), 'releases'].sort());
 });
