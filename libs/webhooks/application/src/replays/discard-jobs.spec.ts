@@ -8,7 +8,8 @@ const MS_PER_PAGE = 30;
 
 const never = new AbortController().signal;
 const leases = {
-  acquireLease: async () => ({ lost: never, handOverRequested: never, release: async () => undefined }) as Partial<Lease>,
+  acquireLease: async () =>
+    ({ lost: never, handOverRequested: never, release: async () => undefined }) as Partial<Lease>,
 };
 
 test('the backlog of a deleted endpoint is discarded 50 deliveries at a time, in 20% of the time', async () => {
