@@ -12,7 +12,7 @@ import {
   withTemporaryFolder,
   type StandaloneProcess,
 } from './standalone-process.ts';
-import { createShipment, getUploadUrlAtServer, type RequestedUpload } from './uploads.ts';
+import { createShipment, replaceUploadUrlOrigin, type RequestedUpload } from './uploads.ts';
 
 const AT_ONCE = 10;
 const MIB = 2 ** 20;
@@ -64,7 +64,7 @@ describe('ten files at once', () => {
       checksum_sha256: hashes.get(name),
     });
     const headers = { ...document.upload.headers, 'content-length': size_bytes };
-    const outgoing = request(getUploadUrlAtServer(document, server.url), { method: 'PUT', headers, agent: false });
+    const outgoing = request(replaceUploadUrlOrigin(document, server.url), { method: 'PUT', headers, agent: false });
     const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>;
     const [[{ statusCode }]] = await Promise.all([
       answered,

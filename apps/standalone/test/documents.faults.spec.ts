@@ -18,7 +18,7 @@ import {
   requestUpload,
   uploadDocumentForm,
   listObjectFileNames,
-  getUploadUrlAtServer,
+  replaceUploadUrlOrigin,
 } from './uploads.ts';
 
 const HOUR = 3_600_000;
@@ -86,7 +86,7 @@ describe('kill -9 leaves a complete document or none, and no orphaned bytes afte
         ),
         startUploadRequest(
           'PUT',
-          getUploadUrlAtServer(document, server.url),
+          replaceUploadUrlOrigin(document, server.url),
           document.upload.headers,
           bytes.length,
         ).write(bytes.subarray(0, 1_000_000)),

@@ -18,7 +18,7 @@ import {
   MULTIPART_FORM_START,
   requestUpload,
   uploadDocumentForm,
-  getUploadUrlAtServer,
+  replaceUploadUrlOrigin,
 } from './uploads.ts';
 
 const MIB = 2 ** 20;
@@ -95,7 +95,7 @@ async function seed(url: string, key: string) {
   const uploads: string[] = [];
   for (let n = 0; n < 40; n += 1)
     uploads.push(
-      getUploadUrlAtServer(await requestUpload(api, id, Buffer.from(`${n}`), { size_bytes: UPLOAD_BYTES }), ''),
+      replaceUploadUrlOrigin(await requestUpload(api, id, Buffer.from(`${n}`), { size_bytes: UPLOAD_BYTES }), ''),
     );
   return { form: `/v1/shipments/${id}/documents`, download: `/v1/documents/${document.id}/download`, uploads };
 }

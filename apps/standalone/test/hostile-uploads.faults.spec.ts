@@ -20,7 +20,7 @@ import {
   requestUpload,
   uploadDocumentForm,
   listObjectFileNames,
-  getUploadUrlAtServer,
+  replaceUploadUrlOrigin,
 } from './uploads.ts';
 
 const LATIN1 = 'latin1';
@@ -113,7 +113,7 @@ describe('invalid uploads over real connections', () => {
       const bytes = generatePdf('broken off', 1_000_000);
       const document = await requestUpload(api, shipmentId, bytes);
       const { headers } = document.upload;
-      const cut = startUploadRequest('PUT', getUploadUrlAtServer(document, server.url), headers, bytes.length);
+      const cut = startUploadRequest('PUT', replaceUploadUrlOrigin(document, server.url), headers, bytes.length);
       cut.write(bytes.subarray(0, 500_000));
       const form = beginForm(bytes);
       await eventually(async () => expect(await listObjectFileNames(dataDir)).toHaveLength(2), SOON);
@@ -135,7 +135,7 @@ describe('invalid uploads over real connections', () => {
       const document = await requestUpload(api, shipmentId, bytes);
       const slow = startUploadRequest(
         'PUT',
-        getUploadUrlAtServer(document, server.url),
+        replaceUploadUrlOrigin(document, server.url),
         document.upload.headers,
         bytes.length,
       );

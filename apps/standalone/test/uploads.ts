@@ -51,14 +51,14 @@ export async function requestUpload(
 }
 
 /** Returns the upload URL of a document on a restarted server. */
-export function getUploadUrlAtServer({ upload }: RequestedUpload, server: string): string {
+export function replaceUploadUrlOrigin({ upload }: RequestedUpload, server: string): string {
   const { pathname, search } = new URL(upload.url);
   return server + pathname + search;
 }
 
 export function putFileToUploadUrl(document: RequestedUpload, bytes: Buffer, server: string): Promise<AxiosResponse> {
   const headers = { ...document.upload.headers };
-  const url = getUploadUrlAtServer(document, server);
+  const url = replaceUploadUrlOrigin(document, server);
   return axios.put(url, bytes, { headers, validateStatus: () => true, proxy: false, maxBodyLength: Infinity });
 }
 

@@ -121,7 +121,7 @@ export class Lifecycle {
     while (this.again && !this.stopped) {
       this.again = false;
       try {
-        await this.runStep();
+        await this.maintainGenerations();
       } catch (error) {
         this.logFailedLifecycleStep(error);
       }
@@ -138,7 +138,7 @@ export class Lifecycle {
     );
   }
 
-  private async runStep(): Promise<void> {
+  private async maintainGenerations(): Promise<void> {
     const now = await this.active.refreshPointer();
     const living = this.listProjectableGenerations(now);
     for (const generation of living) if (!this.projections.has(generation)) this.startProjecting(generation);

@@ -6,7 +6,7 @@ import {
   refetchEnvironment,
   shipmentUpdatesQuery,
   updateCachedShipments,
-  mergeShipmentUpdates,
+  addChangedShipments,
 } from './live-updates.ts';
 
 describe('live updates', () => {
@@ -57,7 +57,7 @@ describe('live updates', () => {
 
   it('keeps the latest 1,000 updates, and records that further updates are missing', () => {
     const many = Array.from({ length: 1_001 }, (_, n) => buildShipment({ id: `s${n}` }));
-    const news = mergeShipmentUpdates(NONE, many, 1);
+    const news = addChangedShipments(NONE, many, 1);
     expect([news.shipments.size, news.shipments.has('s0'), news.missed]).toEqual([1_000, false, true]);
   });
 

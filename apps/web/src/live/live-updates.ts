@@ -56,7 +56,7 @@ export function updateCachedShipments(
     return { ...list, pages: list.pages.map((page) => ({ ...page, data: page.data.map(now) })) };
   });
   queries.setQueryData<ShipmentUpdates>(shipmentUpdatesQuery(environment).queryKey, (news = NO_SHIPMENT_UPDATES) =>
-    mergeShipmentUpdates(news, byId.values(), Date.now()),
+    addChangedShipments(news, byId.values(), Date.now()),
   );
 }
 
@@ -103,7 +103,7 @@ export async function reloadShipmentLists(queries: QueryClient, environment: Env
   await queries.refetchQueries(lists);
 }
 
-export function mergeShipmentUpdates(
+export function addChangedShipments(
   news: ShipmentUpdates,
   latest: Iterable<Shipment>,
   receivedAt: number,

@@ -25,8 +25,8 @@ const PAGE_SIZE_SAFETY_FACTOR = 2;
 const PAGE_SIZE_DECAY_FACTOR = 0.95;
 /** Maximum number of lists whose recent page size is remembered. */
 const MAX_REMEMBERED_PAGE_SIZES = 10_000;
-/** Responses of fewer bytes are not counted. */
-const MIN_COUNTED_RESPONSE_BYTES = 64 * 1_024;
+/** Responses of at most so many bytes are not counted. */
+const MAX_UNCOUNTED_RESPONSE_BYTES = 64 * 1_024;
 const MAX_BUDGET_WAIT_MS = 5_000;
 const MAX_WAITING_PAGES = 1_000;
 
@@ -86,7 +86,7 @@ export class ResponseBudget {
       const bytes = typeof payload === 'string' ? Buffer.byteLength(payload) : 0;
       const page = this.releaseBytes(id);
       if (page?.list !== undefined && reply.statusCode === 200) this.recordPageSize(page.list, bytes);
-      if (bytes > MIN_COUNTED_RESPONSE_BYTES) {
+      if (bytes > MAX_UNCOUNTED_RESPONSE_BYTES) {
         this.reserveBytes(id, { bytes, workspace: findWorkspaceId(request) });
         callWhenResponseEnds(request, reply, () => this.finishResponse(id));
       }

@@ -114,7 +114,7 @@ export function moveDayToPort<T extends StatedTime>(
   return time.day === null ? time : { ...time, value: computeEndOfDay(time.day, findZone(port)) };
 }
 
-/** Returns expected times in the form of a shipment or leg. */
+/** Converts an ETD and an ETA to the fields that a shipment or leg has for them: each time and its precision. */
 export function toScheduledTimes(etd: StatedTime, eta: StatedTime) {
   return { etd: etd.value, etd_precision: getTimePrecision(etd), eta: eta.value, eta_precision: getTimePrecision(eta) };
 }

@@ -63,7 +63,7 @@ export class MilestoneClassifier {
     this.kinds = kinds;
   }
 
-  classifyMilestone(entry: TimelineEntry): MilestoneKind {
+  findMilestoneKind(entry: TimelineEntry): MilestoneKind {
     const { code, location } = entry.milestone;
     let ofPlace = this.kinds.get(location);
     if (ofPlace === undefined) {
@@ -72,14 +72,14 @@ export class MilestoneClassifier {
     }
     let kind = ofPlace.get(code);
     if (kind === undefined) {
-      kind = classifyMilestone(entry, this.route);
+      kind = computeMilestoneKind(entry, this.route);
       ofPlace.set(code, kind);
     }
     return kind;
   }
 }
 
-function classifyMilestone(entry: TimelineEntry, route: Route): MilestoneKind {
+function computeMilestoneKind(entry: TimelineEntry, route: Route): MilestoneKind {
   const { milestone } = entry;
   const { code, location } = milestone;
   const rules = getMilestoneRules(code);

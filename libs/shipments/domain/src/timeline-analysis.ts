@@ -57,7 +57,7 @@ export function analyseMilestoneTimeline(
     const rule = findIgnoringRule(entry.milestone, present);
     if (rule === 'newer_estimate') sorter.replacedEstimates.push(entry);
     if (rule !== undefined) continue;
-    if (entry.milestone.classifier === 'actual') sorter.addActualMilestone(entry, classifier.classifyMilestone(entry));
+    if (entry.milestone.classifier === 'actual') sorter.addActualMilestone(entry, classifier.findMilestoneKind(entry));
     else sorter.estimates.push(entry);
   }
   const journey = selectCountingMilestones(sorter, route, containers, times);

@@ -111,7 +111,7 @@ export class FaultSwitches {
   }
 
   /** @returns a function to call when the subscription has ended */
-  registerSubscription(end: (reason: RequestRefusedError) => void): () => void {
+  addEndableSubscription(end: (reason: RequestRefusedError) => void): () => void {
     this.subscriptions.add(end);
     return () => this.subscriptions.delete(end);
   }

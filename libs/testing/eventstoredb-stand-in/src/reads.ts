@@ -41,16 +41,16 @@ export function createReadCallHandler(
     const events = await streams.readStream(name, { from, count: Number(options.getCount()), backwards });
     if (events === undefined) {
       const missing = new streamsPb.ReadResp.StreamNotFound().setStreamIdentifier(createStreamIdentifier(name));
-      return responses.writeResponse(new streamsPb.ReadResp().setStreamNotFound(missing));
+      return responses.sendStreamMessage(new streamsPb.ReadResp().setStreamNotFound(missing));
     }
-    for (const event of events) await responses.writeResponse(toReadResponse(event));
+    for (const event of events) await responses.sendStreamMessage(toReadResponse(event));
   }
 
   async function respondWithAllStreams(options: ReadReq.Options, responses: ResponseStream): Promise<void> {
     let left = Number(options.getCount());
     if (left <= 0) return;
     for await (const event of readAllEvents(options)) {
-      await responses.writeResponse(toReadResponse(event));
+      await responses.sendStreamMessage(toReadResponse(event));
       if (--left <= 0) return;
     }
   }

@@ -41,9 +41,9 @@ interface EventSelection {
 export async function sendSubscription(call: SubscribeCall): Promise<void> {
   const { store, faults, options, responses } = call;
   const selection = await parseEventSelection(store, options);
-  const ended = faults.registerSubscription((reason) => responses.failResponseStream(reason));
+  const ended = faults.addEndableSubscription((reason) => responses.failResponseStream(reason));
   try {
-    await responses.writeResponse(createSubscriptionConfirmation(randomUUID()));
+    await responses.sendStreamMessage(createSubscriptionConfirmation(randomUUID()));
     await new NodeSubscription(call, selection).runSubscription();
   } finally {
     ended();
@@ -85,7 +85,7 @@ class NodeSubscription {
     await this.call.faults.waitWhileHanging();
     const position = toPositionNumber(event.position);
     await this.sendCheckpointIfDue(position - 1n);
-    await this.call.responses.writeResponse(toReadResponse(event), this.isTooSlow);
+    await this.call.responses.sendStreamMessage(toReadResponse(event), this.isTooSlow);
     this.seen = position;
   }
 
@@ -100,7 +100,7 @@ class NodeSubscription {
     const commit = toLogPosition(position.toString(16));
     this.checkpoints += 1;
     const isWhole = this.isLive || this.checkpoints % FULL_CHECKPOINT_INTERVAL === 0;
-    await responses.writeResponse(createCheckpointResponse(commit, isWhole ? commit : '0'), this.isTooSlow);
+    await responses.sendStreamMessage(createCheckpointResponse(commit, isWhole ? commit : '0'), this.isTooSlow);
     this.lastCheckpoint = position;
   }
 
@@ -162,7 +162,7 @@ export class ResponseStream {
   }
 
   /** @param isTooSlow called while the client reads nothing; if it returns true, the subscription is dropped */
-  async writeResponse(response: ReadResp, isTooSlow?: () => Promise<boolean>): Promise<void> {
+  async sendStreamMessage(response: ReadResp, isTooSlow?: () => Promise<boolean>): Promise<void> {
     this.signal.throwIfAborted();
     if (this.call.write(response)) return;
     const drained = once(this.call, 'drain', { signal: this.signal });

@@ -34,7 +34,7 @@ interface QueueRowsProps {
 }
 
 /** A virtual list of exceptions, which renders only the visible rows. */
-export function QueueRows({ rows, at, me, selected, onSelect, onOpen, more, onEnd }: QueueRowsProps) {
+export function VirtualExceptionList({ rows, at, me, selected, onSelect, onOpen, more, onEnd }: QueueRowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,

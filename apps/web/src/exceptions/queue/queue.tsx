@@ -16,7 +16,7 @@ import {
   useExceptionActions,
   useQueueUpdates,
 } from './queue-queries.ts';
-import { QueueRows } from './queue-rows.tsx';
+import { VirtualExceptionList } from './queue-rows.tsx';
 import { type QueueSearch, hasQueueFilters } from './queue-search.ts';
 import classes from './queue.module.css';
 
@@ -108,7 +108,7 @@ export function ExceptionQueue({ search, me }: ExceptionQueueProps) {
                 {rows.length === 0 && !list.hasNextPage ? (
                   <EmptyQueue search={search} />
                 ) : (
-                  <QueueRows
+                  <VirtualExceptionList
                     rows={rows}
                     at={search.at}
                     me={me}

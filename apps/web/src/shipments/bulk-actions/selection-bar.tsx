@@ -104,12 +104,12 @@ function CancelShipmentsDialog({ shipments, ...props }: BulkDialogProps) {
       {...props}
     >
       <Text size="sm">Delivered shipments are not changed. You can reopen a cancelled shipment on its page.</Text>
-      <ShipmentNames shipments={shipments} />
+      <ShipmentNameList shipments={shipments} />
     </BulkActionDialog>
   );
 }
 
-function ShipmentNames({ shipments }: { readonly shipments: readonly Shipment[] }) {
+function ShipmentNameList({ shipments }: { readonly shipments: readonly Shipment[] }) {
   const others = shipments.length - MAX_NAMED_SHIPMENTS;
   return (
     <List size="sm">
@@ -157,7 +157,7 @@ function OpenExceptionsDialog({ shipments, ...props }: BulkDialogProps) {
       done="opened"
       {...props}
     >
-      <ShipmentNames shipments={shipments} />
+      <ShipmentNameList shipments={shipments} />
       <SearchSelect
         {...form.getInputProps('type')}
         value={form.values.type}

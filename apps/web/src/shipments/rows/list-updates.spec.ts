@@ -1,5 +1,5 @@
 import type { Shipment } from '@tracking/client';
-import { type ShipmentUpdates, mergeShipmentUpdates } from '../../live/live-updates.ts';
+import { type ShipmentUpdates, addChangedShipments } from '../../live/live-updates.ts';
 import { buildShipment } from '../build-shipment.ts';
 import type { ListQuery } from '../search/shipment-search.ts';
 import { findListUpdates, matchesFilters, formatListUpdates, isSortedBefore } from './list-updates.ts';
@@ -12,7 +12,7 @@ describe('list news', () => {
     buildShipment({ id: 'a', created_at: '2026-11-01T00:00:00.000Z' }),
   ];
   const list = { rows, more: false, readAt: READ_AT, query: {} };
-  const told = (...shipments: Shipment[]) => mergeShipmentUpdates(NONE, shipments, READ_AT + 1);
+  const told = (...shipments: Shipment[]) => addChangedShipments(NONE, shipments, READ_AT + 1);
   const created = (id: string, created_at: string) => buildShipment({ id, created_at });
 
   it('counts shipments that a refresh would add', () => {
@@ -34,7 +34,7 @@ describe('list news', () => {
 
   it('ignores events from long before the list was read', () => {
     expect(
-      findListUpdates(list, mergeShipmentUpdates(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000))
+      findListUpdates(list, addChangedShipments(NONE, [created('c', '2026-11-03T00:00:00.000Z')], READ_AT - 5_000))
         .fresh,
     ).toBe(0);
   });

@@ -76,7 +76,7 @@ export class MemberObservations {
   }
 
   /** Returns the last beat of a member that made no beat for the time to live; undefined if it may be alive. */
-  findLastBeat(id: string): number | undefined {
+  findBeatOfSilentMember(id: string): number | undefined {
     const known = this.seen.get(id);
     return known !== undefined && this.readAt - known.since >= this.ttlMs ? known.document.beat : undefined;
   }
@@ -152,7 +152,7 @@ export class MongoMembership implements LeaseGroupMembership {
 
   /** Returns true if the member ended: it made no beat for the time to live, and makes none now. @throws Unavailable */
   async hasEnded(id: string): Promise<boolean> {
-    const last = this.observations.findLastBeat(id);
+    const last = this.observations.findBeatOfSilentMember(id);
     if (last === undefined) return false;
     const documents = await this.options.open();
     return (await documents.get(id))?.beat === last;

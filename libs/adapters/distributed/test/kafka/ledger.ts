@@ -1,8 +1,8 @@
 import { Unavailable, type Message, type MessageBroker, type ReceivedMessage } from '@tracking/ports';
 import { retry } from '@tracking/resilience';
 
-/** Batches whose messages have unique keys. */
-interface PublishLoad {
+/** Number and size of the batches that a test publishes. The messages of a batch share a few keys. */
+interface BatchesToPublish {
   readonly name: string;
   readonly batches: number;
   readonly perBatch: number;
@@ -17,7 +17,11 @@ export class MessageLedger {
   constructor(private readonly ended?: AbortSignal) {}
 
   /** Publishes batch after batch, and repeats each until it is acknowledged. */
-  async publishBatches(broker: MessageBroker, topic: string, { name, batches, perBatch }: PublishLoad): Promise<void> {
+  async publishBatches(
+    broker: MessageBroker,
+    topic: string,
+    { name, batches, perBatch }: BatchesToPublish,
+  ): Promise<void> {
     for (let batch = 0; batch < batches; batch += 1) {
       const messages = Array.from({ length: perBatch }, (_, n) =>
         createMessage(`${name}-${n % 5}`, batch * perBatch + n),

@@ -92,7 +92,9 @@ export class ArchiveFileChecker {
   private async *readEntries(): AsyncGenerator<Entry> {
     try {
       const options = { decodeStrings: true, validateEntrySizes: true };
-      yield* (await fromRandomAccessReaderPromise(new TailReader(this.tail), this.tail.total, options)).eachEntry();
+      yield* (
+        await fromRandomAccessReaderPromise(new ArchiveEndReader(this.tail), this.tail.total, options)
+      ).eachEntry();
     } catch {
       throw new UnsupportedDocumentType('the archive is damaged, or has more than about 5,000 parts');
     }
@@ -141,7 +143,7 @@ class ArchiveDirectory {
   }
 }
 
-class TailReader extends RandomAccessReader {
+class ArchiveEndReader extends RandomAccessReader {
   private readonly bytes: Buffer;
   private readonly start: number;
 

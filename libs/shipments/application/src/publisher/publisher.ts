@@ -112,7 +112,7 @@ export class Publisher {
 
   /**
    * Retries a parked stream.
-   * @param id id of a stream returned by `listParkedMessages`
+   * @param id id of a stream returned by `listParked`
    * @throws Unavailable
    */
   retryParked(id: string): Promise<RetryOutcome> {

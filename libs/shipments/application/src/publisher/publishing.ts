@@ -134,7 +134,7 @@ export class Publishing implements EventHandler {
         const refused = error instanceof MessageRefused ? slice.announcements[error.index] : undefined;
         if (refused === undefined) throw error;
         failures.set(refused.stored.stream, { event: refused.stored, error });
-        removeStream(refused, slice);
+        dropRefusedAnnouncements(refused, slice);
       }
     }
   }
@@ -192,7 +192,7 @@ function createEmptyBatch(): AnnouncementBatch {
 }
 
 /** Removes an announcement and all later announcements of its stream. */
-function removeStream({ stored, before }: AnnouncedMessage, slice: AnnouncementBatch): void {
+function dropRefusedAnnouncements({ stored, before }: AnnouncedMessage, slice: AnnouncementBatch): void {
   const { stream, revision } = stored;
   slice.announcements = slice.announcements.filter((one) => {
     return one.stored.stream !== stream || one.stored.revision < revision;

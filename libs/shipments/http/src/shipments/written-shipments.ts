@@ -39,7 +39,10 @@ export class PossibleDuplicates {
     record: ShipmentRecord,
     position: Position,
   ): Promise<readonly Warning[]> {
-    if (!this.rememberReferences(request, record) && (await this.findDuplicateWarnings(request, record)).length === 0)
+    if (
+      !this.rememberWrittenReferences(request, record) &&
+      (await this.findDuplicateWarnings(request, record)).length === 0
+    )
       return [];
     await this.readYourWrites.waitForModelBriefly('shipments', position);
     return this.findDuplicateWarnings(request, record);
@@ -50,7 +53,7 @@ export class PossibleDuplicates {
    * @returns true if another shipment was recently written with one of the references, which the read model may not
    * contain yet
    */
-  rememberReferences(request: FastifyRequest, { id, house_bill, container_numbers }: ShipmentRecord): boolean {
+  rememberWrittenReferences(request: FastifyRequest, { id, house_bill, container_numbers }: ShipmentRecord): boolean {
     const { workspace_id, environment } = getRequestScope(request);
     let isShared = false;
     const add = (kind: string, reference: string) => {
@@ -129,7 +132,7 @@ export class WrittenShipments {
     { answer: { shipment, warnings }, position }: WrittenShipment,
     ignored: readonly Warning[],
   ) {
-    this.duplicates.rememberReferences(request, shipment);
+    this.duplicates.rememberWrittenReferences(request, shipment);
     return {
       resource: this.reader.toResource(shipment),
       warnings: [...ignored, ...warnings],

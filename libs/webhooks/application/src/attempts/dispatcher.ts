@@ -232,11 +232,11 @@ export class Dispatcher implements EndpointObserver {
 
   private async takeDeliveriesFromReplay(owned: OwnedEndpoint): Promise<void> {
     const { engines, replaying } = this.dependencies;
-    const replay = owned.state.beginReplaying();
+    const replay = owned.state.beginReplayTurn();
     await engines.retryOrLog('replaying', async () => {
       if (!(await replay.takeDeliveries())) await replaying.refreshReplay(owned);
     });
-    owned.state.endReplaying();
+    owned.state.endReplayTurn();
     if (owned.endpoint.deleted) await this.discardBacklog(owned);
     else this.onEndpointChange(owned);
   }

@@ -378,18 +378,18 @@ describe('a replay', () => {
     const running = replay();
     const state = replaying(running);
     expect([state.hasReplayToContinue(0), state.isIdle]).toEqual([true, false]);
-    expect(state.beginReplaying()).toBe(running);
+    expect(state.beginReplayTurn()).toBe(running);
     expect(state.hasReplayToContinue(0)).toBe(false);
-    expect(() => state.beginReplaying()).toThrow(IllegalTransition);
-    state.endReplaying();
+    expect(() => state.beginReplayTurn()).toThrow(IllegalTransition);
+    state.endReplayTurn();
     expect(state.hasReplayToContinue(0)).toBe(true);
-    expect(() => state.endReplaying()).toThrow(IllegalTransition);
+    expect(() => state.endReplayTurn()).toThrow(IllegalTransition);
     expect(replaying(replay('rpl_1', false)).hasReplayToContinue(0)).toBe(false);
   });
 
   test('never takes without a replay', () => {
     expect(serving().hasReplayToContinue(0)).toBe(false);
-    expect(() => serving().beginReplaying()).toThrow(IllegalTransition);
+    expect(() => serving().beginReplayTurn()).toThrow(IllegalTransition);
   });
 
   test('that is read again is the same one, and reads stored data', () => {

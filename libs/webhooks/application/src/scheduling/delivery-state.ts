@@ -291,12 +291,12 @@ export class DeliveryState {
     return !this.#tasks.has('replaying') && this.#replay?.needsMoreDeliveries(now) === true;
   }
   /** Marks the running replay as taking its next deliveries, and returns the replay. */
-  beginReplaying(): RunningReplay {
+  beginReplayTurn(): RunningReplay {
     if (this.#replay === undefined) throw new IllegalTransition(`Endpoint ${this.document.id} has no running replay.`);
     this.#beginTask('replaying');
     return this.#replay;
   }
-  endReplaying(): void {
+  endReplayTurn(): void {
     this.#endTask('replaying');
   }
 

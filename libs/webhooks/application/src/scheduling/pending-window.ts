@@ -18,7 +18,7 @@ export interface PendingDelivery extends QueuePosition {
   readonly delivery: DeliveryDocument;
   /** Time at which the delivery was last known to match the store, on the process's monotonic clock. */
   readonly knownAt: number;
-  /** Present if the delivery was returned to the window. It then waits until `due`, regardless of the stored time. */
+  /** Present if the delivery was put back because its payload is missing. It then waits until `due`. */
   readonly isDelayed?: true;
 }
 
