@@ -59,30 +59,11 @@ export class CollectionAccess {
   ): Promise<boolean> {
     const stored = toStoredDocument(document);
     return this.runOnCollection((documents) =>
-      this.writeUntilAnswered(documents, stored, () => write(documents, stored)),
+      this.retryWriteUntilDone(
+        async () => (await this.ignoreIdConflict(write(documents, stored))) === true,
+        async () => isSameDocument(await documents.findOne(pickShardKeyAndId(this.spec, stored)), stored),
+      ),
     );
-  }
-
-  /**
-   * Writes a document like `writeDocument`, as a part of an operation.
-   * @param earlierAttempts number of attempts whose outcome is unknown
-   */
-  writeUntilAnswered(
-    documents: Collection<MongoDocument>,
-    stored: MongoDocument,
-    write: () => Promise<boolean>,
-    earlierAttempts = 0,
-  ): Promise<boolean> {
-    return this.retryWriteUntilDone(
-      async () => (await this.ignoreIdConflict(write())) === true,
-      () => this.isStored(documents, stored),
-      earlierAttempts,
-    );
-  }
-
-  /** Returns true if the stored document with this id is exactly the given one. */
-  async isStored(documents: Collection<MongoDocument>, document: MongoDocument): Promise<boolean> {
-    return isSameDocument(await documents.findOne(pickShardKeyAndId(this.spec, document)), document);
   }
 
   /**
@@ -108,14 +89,10 @@ export class CollectionAccess {
     });
   }
 
-  private retryWriteUntilDone(
-    write: () => Promise<boolean>,
-    isDone: () => Promise<boolean>,
-    earlierAttempts = 0,
-  ): Promise<boolean> {
-    return this.repeatUntilAnswered(async (failures) => {
+  private retryWriteUntilDone(write: () => Promise<boolean>, isDone: () => Promise<boolean>): Promise<boolean> {
+    return this.repeatUntilAnswered(async (earlierAttempts) => {
       if (await write()) return true;
-      if (earlierAttempts + failures === 0) return false;
+      if (earlierAttempts === 0) return false;
       if (await isDone()) return true;
       throw new Unavailable(ENGINE_NAME, 'the outcome of an earlier attempt is unknown');
     });

@@ -19,7 +19,6 @@ import {
 import type { Filter as DriverFilter } from 'mongodb';
 import { BatchedReads } from './batched-reads.ts';
 import { DOCUMENT_ID_CONFLICT, CollectionAccess, readDocumentsWithinBytes } from './collection-access.ts';
-import { CombinedReplacements } from './combined-replacements.ts';
 import type { MongoConnection } from './mongo-connection.ts';
 import { ENGINE_NAME, listRefusedWrites } from './mongo-errors.ts';
 import {
@@ -57,7 +56,6 @@ const MAX_CLAIM_ATTEMPTS = 1_000;
 export class MongoCollection<T extends Document> implements Collection<T> {
   private readonly reads: BatchedReads<T>;
   private readonly access: CollectionAccess;
-  private readonly replacements: CombinedReplacements;
   private writesAtOnce = WRITE_BATCH_SIZE;
 
   constructor(
@@ -65,7 +63,6 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     connection: MongoConnection,
   ) {
     this.access = new CollectionAccess(spec, connection);
-    this.replacements = new CombinedReplacements(this.access);
     this.reads = new BatchedReads(spec, (ids, shards) => this.getMany(ids, shards));
   }
 
@@ -137,7 +134,10 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   }
 
   async replace(document: T, guard?: Filter): Promise<boolean> {
-    return this.replacements.replaceDocument(toDocumentFilter(this.spec, document, guard), document);
+    const filter = toDocumentFilter(this.spec, document, guard);
+    return this.access.writeDocument(document, async (documents, stored) => {
+      return (await documents.replaceOne(filter, stored)).matchedCount === 1;
+    });
   }
 
   /**

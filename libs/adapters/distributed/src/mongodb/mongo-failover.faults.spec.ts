@@ -149,44 +149,6 @@ describeWithMongoEngine('MongoDB behind a faulty network', (enginesDir) => {
       });
     });
 
-    it('replaces several documents with one request, and reports each result', async () => {
-      const things = await openThings();
-      await Promise.all(['a', 'b', 'c'].map((id) => things.insert({ id, version: 0 })));
-      let updates = 0;
-      proxy.onCommand = (command) => void (updates += 'update' in command ? 1 : 0);
-      const replaceAll = (version: number, guards: Readonly<Record<string, number>>) =>
-        Promise.all(Object.entries(guards).map(([id, guard]) => things.replace({ id, version }, { version: guard })));
-      expect(await replaceAll(1, { a: 0, b: 0 })).toEqual([true, true]);
-      expect(updates).toBe(1);
-      expect(await replaceAll(2, { a: 1, b: 0, c: 0, missing: 0 })).toEqual([true, false, true, false]);
-      expect(updates).toBe(2);
-      // Replacements of one document are separate, so that one of them takes effect.
-      const same = ['x', 'y'].map((text) => things.replace({ id: 'b', version: 2, text }, { version: 1 }));
-      expect((await Promise.all(same)).filter(Boolean)).toHaveLength(1);
-      expect(await things.find({ filter: {}, sort: { fields: ['id'] }, limit: 9 })).toMatchObject([
-        { id: 'a', version: 2 },
-        { id: 'b', version: 2 },
-        { id: 'c', version: 2 },
-      ]);
-    });
-
-    it.each([
-      ['answer lost', ''],
-      ['answer lost', 'retryWrites=false'],
-      ['interrupted', ''],
-      ['interrupted', 'retryWrites=false'],
-      ['refused', ''],
-      ['refused', 'retryWrites=false'],
-    ] as const)('performs combined replacements once: %s %s', async (fault, options) => {
-      const things = await openThings(options);
-      await Promise.all(['a', 'b'].map((id) => things.insert({ id, version: 0 })));
-      proxy.failNextWrites(fault, fault);
-      const replaced = ['a', 'b'].map((id) => things.replace({ id, version: 1 }, { version: 0 }));
-      expect(await Promise.all(replaced)).toEqual([true, true]);
-      expect(await things.find({ filter: { version: 1 }, limit: 9 })).toHaveLength(2);
-      expect(metrics.getMetricValue(REPLACEMENTS)).toBe(0);
-    });
-
     it('limits every operation in time on the server', async () => {
       const unlimited: string[] = [];
       const names = new Set<string>();
