@@ -3,21 +3,24 @@ import type { MilestoneContent } from './last-sent.ts';
 import { toComparablePlace } from './references.ts';
 import type { TimelineEntry } from './state.ts';
 
-type Report = Pick<Milestone, 'reported_at' | 'occurred_at' | 'id'> & Partial<Pick<Milestone, 'occurred_at_precision'>>;
+type Report = Pick<Milestone, 'reported_at' | 'occurred_at' | 'id'> &
+  Partial<Pick<Milestone, 'occurred_at_precision' | 'location'>>;
 
 /**
  * Compares two reports of the same thing: positive if `a` counts instead of `b`. The report that was stated last counts;
- * of reports stated at the same time, the one with the later time, and of a time and the end of a day, the time. The
- * order of recording has no effect.
+ * of reports stated at the same time, the one with the later time, and of a time and the end of a day, the time; then the
+ * one whose place is written as the later text. The order of recording decides only between equal reports.
  */
 export function compareReportsOfMilestone(a: Report, b: Report): number {
   const byTime = compareReportTimes(a, b);
   if (byTime !== 0 || a.id === b.id) return byTime;
+  const [place, otherPlace] = [a.location ?? '', b.location ?? ''];
+  if (place !== otherPlace) return place > otherPlace ? 1 : -1;
   return a.id > b.id ? 1 : -1;
 }
 
 /** Compares two reports as {@link compareReportsOfMilestone}; 0 if they state the same time at the same time. */
-export function compareReportTimes(a: Omit<Report, 'id'>, b: Omit<Report, 'id'>): number {
+export function compareReportTimes(a: Omit<Report, 'id' | 'location'>, b: Omit<Report, 'id' | 'location'>): number {
   if (a.reported_at !== b.reported_at) return a.reported_at > b.reported_at ? 1 : -1;
   if (a.occurred_at !== b.occurred_at) return a.occurred_at > b.occurred_at ? 1 : -1;
   return Number(b.occurred_at_precision === 'day') - Number(a.occurred_at_precision === 'day');

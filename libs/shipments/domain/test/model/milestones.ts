@@ -101,7 +101,10 @@ function findLastReportOfSender(input: MilestoneInput, milestone: ModelMilestone
 function isReportOlderThanMilestone(input: MilestoneInput, milestone: ModelMilestone): boolean {
   if (input.reported_at === null) return false;
   const last = findLastReportOfSender(input, milestone);
-  return isLaterReport({ ...last, id: '' }, { ...input, reported: input.reported_at, id: '' });
+  return isLaterReport(
+    { ...last, location: null, id: '' },
+    { ...input, reported: input.reported_at, location: null, id: '' },
+  );
 }
 
 /**
