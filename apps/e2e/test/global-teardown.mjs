@@ -1,3 +1,3 @@
 export default function teardown() {
-  return globalThis.sharedStandalone.stop();
+  return globalThis.sharedStandalone.stopSharedServer();
 }
