@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { jest } from '@jest/globals';
+import { waitForAbort } from '@tracking/resilience';
 import { eventually, waitForSimulatedDelay } from '@tracking/testing';
 import { injectFaults } from '../test/faulty-store.ts';
 import { ReadModelsTestBed, waitUntilCaughtUp } from '../test/world.ts';
@@ -166,6 +167,34 @@ describe('the age of rows during a takeover', () => {
   });
 });
 
+describe('a process that starts during a takeover', () => {
+  let world: ReadModelsTestBed;
+  beforeEach(async () => {
+    world = await ReadModelsTestBed.open();
+  });
+  afterEach(() => world.close());
+
+  it('knows the age of rows as soon as another process has reported its partitions', async () => {
+    const ended = await world.startReadModels();
+    await world.writer.createShipment(1);
+    await waitUntilCaughtUp(ended);
+    await ended.stop();
+    const options = { project: false, clock: () => new Date(0), findTimeAfter: () => Promise.resolve(undefined) };
+    const querying = await world.startReadModels(options);
+    await querying.ready;
+    expect(await querying.progress.findTakeoverAge('shipments')).toBeUndefined();
+    const follow: ProjectionOperations['progress']['follow'] = async (_request, onMessage, signal) => {
+      await onMessage({ partitions: [] });
+      await waitForAbort(signal);
+    };
+    const ending = new AbortController();
+    const following = querying.followProjections({ progress: { follow } }, ending.signal);
+    await eventually(async () => expect(await querying.progress.findTakeoverAge('shipments')).toBe(0));
+    ending.abort();
+    await following;
+  });
+});
+
 describe('messages about projected partitions', () => {
   const progress = (partition: string, position: string | null, held = true) => ({
     ...{ read_model: READ_MODEL_NAMES[0]!, generation: 1, partition, position, held },
@@ -222,11 +251,12 @@ describe('messages about projected partitions', () => {
     await following;
 
     const reached = new Map<string, string>();
-    const find = () => ({
+    const reported = {
       addRemotePartition: () => undefined,
       removeRemotePartition: () => undefined,
       recordHandledPosition: (_: number, partition: string, position: string) => void reached.set(partition, position),
-    });
+      recordCompleteReport: () => undefined,
+    };
     const operations: ProjectionOperations = {
       progress: {
         follow: (_request, onMessage) => {
@@ -235,7 +265,7 @@ describe('messages about projected partitions', () => {
         },
       },
     };
-    void followProjections(operations, find, new AbortController().signal);
+    void followProjections(operations, new Map([[read_model, reported]]), new AbortController().signal);
     expect([...reached]).toEqual([a, b, c].map((partition) => [partition, '0002']));
   });
 
@@ -296,12 +326,13 @@ describe('messages about projected partitions', () => {
       addRemotePartition: (_: number, partition: string) => void events.push(`add ${partition}`),
       removeRemotePartition: (_: number, partition: string) => void events.push(`remove ${partition}`),
       recordHandledPosition: (_: number, _partition: string, position: string) => void events.push(position),
+      recordCompleteReport: () => void events.push('complete'),
     };
-    const find = (name: string) => (name === READ_MODEL_NAMES[0] ? reported : undefined);
-    void followProjections(operations, find, new AbortController().signal);
-    expect(events).toEqual(['0001', 'add a']);
+    const progressByName = new Map([[READ_MODEL_NAMES[0] as string, reported]]);
+    void followProjections(operations, progressByName, new AbortController().signal);
+    expect(events).toEqual(['0001', 'add a', 'complete']);
     lost.reject(new Error('the connection is lost'));
     await again.promise;
-    expect(events.slice(2)).toEqual(['remove a', '0001', 'add a', '0002', 'remove a']);
+    expect(events.slice(3)).toEqual(['remove a', '0001', 'add a', 'complete', '0002', 'remove a']);
   });
 });

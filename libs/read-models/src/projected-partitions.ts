@@ -176,23 +176,25 @@ export interface ReportedProgress {
   addRemotePartition(generation: number, partition: string): void;
   removeRemotePartition(generation: number, partition: string): void;
   recordHandledPosition(generation: number, partition: string, position: HandledPosition): void;
+  /** Records that a process has reported all partitions that it projects. */
+  recordCompleteReport(): void;
 }
 
 /**
  * Applies the progress that another process reports, until the signal aborts. While the process cannot be reached, its
  * partitions do not count as projected.
- * @param findProgress returns undefined for a read model that this version does not know
+ * @param progressByName progress of the read models that this version knows
  */
 export async function followProjections(
   operations: ProjectionOperations,
-  findProgress: (readModel: string) => ReportedProgress | undefined,
+  progressByName: ReadonlyMap<string, ReportedProgress>,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     const held = new Map<string, PartitionProgress>();
     const apply = (reported: PartitionProgress) => {
       const { read_model, generation, partition, position } = reported;
-      const progress = findProgress(read_model);
+      const progress = progressByName.get(read_model);
       const key = partitionKey(reported);
       if (!reported.held) {
         if (held.delete(key)) progress?.removeRemotePartition(generation, partition);
@@ -206,16 +208,20 @@ export async function followProjections(
     const applyGeneration = ({ read_model, generation, position }: GenerationProgress) => {
       for (const each of held.values())
         if (each.read_model === read_model && each.generation === generation)
-          findProgress(read_model)?.recordHandledPosition(generation, each.partition, position);
+          progressByName.get(read_model)?.recordHandledPosition(generation, each.partition, position);
     };
+    let isFirst = true;
     const applyMessage = ({ partitions, generations = [] }: ProgressMessage) => {
       partitions.forEach(apply);
       generations.forEach(applyGeneration);
+      // The first message contains all partitions of the process.
+      if (isFirst) for (const progress of progressByName.values()) progress.recordCompleteReport();
+      isFirst = false;
     };
     // A lost connection is expected when the process stops. Reads then poll the checkpoints.
     await operations.progress.follow({}, applyMessage, signal).catch(() => undefined);
     for (const { read_model, generation, partition } of held.values())
-      findProgress(read_model)?.removeRemotePartition(generation, partition);
+      progressByName.get(read_model)?.removeRemotePartition(generation, partition);
     await pauseFor(RECONNECT_PAUSE_MS, signal);
   }
 }

@@ -91,6 +91,7 @@ describe('the progress of a read model', () => {
         progress.recordHandledPosition(1, partition, '0001');
         progress.addRemotePartition(1, partition);
       }
+      progress.recordCompleteReport();
     });
 
     it('ends the wait of a read without any poll', async () => {
@@ -122,13 +123,14 @@ describe('the progress of a read model', () => {
     it('is taken over if the reports began before the pointer was read', async () => {
       const starting = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve([]) }, 10);
       starting.addRemotePartition(1, ALL);
+      starting.recordCompleteReport();
       await starting.setPointer(1, null);
       expect(starting.isTakenOver).toBe(false);
       starting.removeRemotePartition(1, ALL);
       expect(starting.isTakenOver).toBe(true);
     });
 
-    it('is not taken over before processes reported all partitions, and not by a rebuild', async () => {
+    it('is not taken over before a process reported its partitions, and not by a rebuild', async () => {
       const starting = new ProjectionProgress({ ...still, checkpoints: () => Promise.resolve([]) }, 10);
       await starting.setPointer(1, null);
       starting.addRemotePartition(1, A);

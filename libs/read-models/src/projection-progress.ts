@@ -43,7 +43,7 @@ export class ProjectionProgress {
   private readonly local = new SlotCounts();
   /** Partitions that followed processes project. */
   private readonly followed = new SlotCounts();
-  /** True once followed processes reported all partitions and a report was lost. */
+  /** True once a followed process has reported its partitions. Before, processes of an earlier release may project them. */
   private hasBeenReported = false;
   private queried: number | undefined;
   private next: number | undefined;
@@ -94,9 +94,12 @@ export class ProjectionProgress {
 
   /** Records that a followed process no longer projects the partition, or can no longer be reached. */
   removeRemotePartition(generation: number, partition: string): void {
-    // Before the loss of a report, because the first reports can arrive before the queried generation is known.
-    this.hasBeenReported ||= this.isProgressReported();
     this.followed.removePartitionSlots(generation, partition);
+  }
+
+  /** Records that a followed process has reported all partitions that it projects. */
+  recordCompleteReport(): void {
+    this.hasBeenReported = true;
   }
 
   recordHandledPosition(generation: number, partition: string, place: HandledPosition): void {
@@ -113,8 +116,8 @@ export class ProjectionProgress {
   }
 
   /**
-   * True while another process takes over the projection of a partition: followed processes reported all partitions
-   * before, and now none of them reports this one.
+   * True while another process takes over the projection of a partition: a followed process has reported its partitions,
+   * so processes report them, and none reports this one.
    */
   get isTakenOver(): boolean {
     return this.hasBeenReported && !this.isProgressReported([this.queried]);

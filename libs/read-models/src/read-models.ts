@@ -248,11 +248,8 @@ export class ReadModels {
    * polling its checkpoints.
    */
   followProjections(operations: ProjectionOperations, signal: AbortSignal): Promise<void> {
-    const findProgress = (readModel: string) => {
-      const name = findReadModelName(readModel);
-      return name === undefined ? undefined : this.rows[name].progress;
-    };
-    return followProjections(operations, findProgress, signal);
+    const progressByName = new Map(READ_MODEL_NAMES.map((name) => [name as string, this.rows[name].progress]));
+    return followProjections(operations, progressByName, signal);
   }
 
   /** Finishes current batches, writes the checkpoints and releases the leases. Queries remain available. */
