@@ -8,11 +8,13 @@ const [FIRST, LATE] = ['whe_a', 'whe_b'];
 const leaseName = (endpointId: string) =>
   `webhooks-shard-${String(computeShardOfEndpoint(endpointId)).padStart(2, '0')}`;
 
+const readAtOnce = (id: string) => Promise.resolve({ endpoint: { id } });
+
 /**
  * An endpoint of each of two shards has pending deliveries. The second shard is acquired this many microtasks after the
  * first is read.
  */
-function owner(microtasks: number) {
+function owner(microtasks: number, { pending = [FIRST, LATE] as readonly string[], readClient = readAtOnce } = {}) {
   const read: string[] = [];
   const firstIsRead = Promise.withResolvers<void>();
   const lease: Lease = {
@@ -40,7 +42,7 @@ function owner(microtasks: number) {
     shards,
     queues: {
       async *listEndpointIds() {
-        yield* await Promise.resolve([FIRST, LATE]);
+        yield* await Promise.resolve(pending);
         firstIsRead.resolve();
       },
     },
@@ -50,7 +52,7 @@ function owner(microtasks: number) {
       },
     },
     replaying: { refreshReplay: () => Promise.resolve() },
-    clients: { readClient: (id: string) => Promise.resolve({ endpoint: { id } }) },
+    clients: { readClient },
     endpoints: {
       all: [],
       getOwnedEndpoint: () => undefined,
@@ -77,5 +79,27 @@ test('deliveries of a shard are read whenever it is acquired, even while the rea
     });
   } finally {
     for (const { stop } of owners) void stop();
+  }
+});
+
+test('pending deliveries of several endpoints are read at the same time', async () => {
+  const ofFirstShard = (id: string) => computeShardOfEndpoint(id) === computeShardOfEndpoint(FIRST);
+  const pending = Array.from({ length: 2_000 }, (_, n) => `whe_${n}`)
+    .filter(ofFirstShard)
+    .slice(0, 20);
+  const waiting: (() => void)[] = [];
+  const readClient = async (id: string) => {
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    return { endpoint: { id } };
+  };
+  const { read, stop } = owner(0, { pending, readClient });
+  try {
+    await eventually(() => expect(waiting).toHaveLength(16));
+    for (const resolve of waiting.splice(0)) resolve();
+    await eventually(() => expect(waiting).toHaveLength(4));
+    for (const resolve of waiting.splice(0)) resolve();
+    await eventually(() => expect(read.toSorted()).toEqual(pending.toSorted()));
+  } finally {
+    void stop();
   }
 });

@@ -19,6 +19,8 @@ import type { OwnerWakeUps, ShardLeases } from './shards.ts';
  * owner repeats them.
  */
 const MAX_HAND_OVER_MS = 10_000;
+/** Number of endpoints of acquired shards that are read at the same time. */
+const ENDPOINTS_PER_RELOAD = 16;
 
 export interface ShardOwnerDependencies {
   readonly shards: ShardLeases;
@@ -78,19 +80,21 @@ export class ShardOwner implements ShardOwnerOperations {
     const ofOthers = this.addDeliveries(stored);
     await this.dependencies.messages.sendDeliveries(ofOthers);
     // This process may have become the owner meanwhile.
-    for (const id of new Set(ofOthers.map(({ endpoint_id }) => endpoint_id))) await this.reloadEndpoint(id);
+    const endpointIds = new Set(ofOthers.map(({ endpoint_id }) => endpoint_id));
+    await Promise.all([...endpointIds].map((id) => this.reloadEndpoint(id)));
   }
 
   async takeDeliveries({ deliveries, payloads }: HandedOverDeliveries): Promise<RefusedEndpoints> {
     const { shards, clients, payloads: bodies } = this.dependencies;
     const ids = new Set(deliveries.map(({ endpoint_id }) => endpoint_id));
     const endpoints = new Map<string, EndpointDocument>();
-    for (const id of ids) {
-      if (!shards.ownsShardOf(id)) continue;
+    const readEndpoint = async (id: string) => {
+      if (!shards.ownsShardOf(id)) return;
       const client = clients.getFreshClient(id) ?? (await clients.readClient(id));
       if (client !== undefined && !client.endpoint.deleted) endpoints.set(id, client.endpoint);
       else await this.reloadEndpoint(id);
-    }
+    };
+    await Promise.all([...ids].map(readEndpoint));
     for (const [id, body] of Object.entries(payloads)) bodies.addToCache(id, body);
     const matches = deliveries.flatMap((delivery) => {
       const endpoint = endpoints.get(delivery.endpoint_id);
@@ -102,7 +106,7 @@ export class ShardOwner implements ShardOwnerOperations {
   }
 
   async reload({ endpoint_ids }: { readonly endpoint_ids: readonly string[] }): Promise<RefusedEndpoints> {
-    for (const id of endpoint_ids) await this.reloadEndpoint(id);
+    await Promise.all(endpoint_ids.map((id) => this.reloadEndpoint(id)));
     return { refused: endpoint_ids.filter((id) => !this.dependencies.shards.ownsShardOf(id)) };
   }
 
@@ -143,7 +147,7 @@ export class ShardOwner implements ShardOwnerOperations {
   async notifyOwningProcesses(endpointIds: readonly string[]): Promise<void> {
     const { shards, messages } = this.dependencies;
     await messages.sendReloads(endpointIds.filter((id) => !shards.ownsShardOf(id)));
-    for (const id of endpointIds) await this.reloadEndpoint(id);
+    await Promise.all(endpointIds.map((id) => this.reloadEndpoint(id)));
   }
 
   /** Stops acquiring shards. Held shards stay held until {@link releaseShards}. */
@@ -219,15 +223,23 @@ export class ShardOwner implements ShardOwnerOperations {
     }
   }
 
-  /** Reloads the endpoints whose shard is being read. */
+  /** Reloads the endpoints whose shard is being read, some at a time. */
   private async reloadEndpointsOfAcquiredShards(endpointIds: AsyncIterable<string>): Promise<void> {
+    const { endpoints } = this.dependencies;
+    const reloadAndFill = async (endpointId: string) => {
+      const owned = await this.reloadEndpoint(endpointId);
+      if (owned !== undefined) await endpoints.fillEndpoint(owned);
+    };
+    let batch: string[] = [];
     for await (const endpointId of endpointIds) {
       if (this.stopping.signal.aborted) return;
-      const owned = this.unknown.has(computeShardOfEndpoint(endpointId))
-        ? await this.reloadEndpoint(endpointId)
-        : undefined;
-      if (owned !== undefined) await this.dependencies.endpoints.fillEndpoint(owned);
+      if (!this.unknown.has(computeShardOfEndpoint(endpointId))) continue;
+      batch.push(endpointId);
+      if (batch.length < ENDPOINTS_PER_RELOAD) continue;
+      await Promise.all(batch.map(reloadAndFill));
+      batch = [];
     }
+    await Promise.all(batch.map(reloadAndFill));
   }
 
   /** Ends the work on a shard. Attempts in progress are completed and stored, then its statistics are written. */
