@@ -203,7 +203,7 @@ function isInFuture(time: Timestamp, at: Timestamp): boolean {
 
 function checkContainerNumber({ container_number }: MilestoneInput): FieldError | undefined {
   if (container_number === null || isContainerNumber(container_number, undefined)) return undefined;
-  const message = 'Must be the number of a container on the shipment.';
+  const message = 'Must be a container number of ISO 6346 such as MSCU1234566, or a ULD number such as AKE12345LH.';
   return { param: 'container_number', code: 'invalid_container_number', message };
 }
 
