@@ -179,6 +179,17 @@ describe('the wait of a service for its turn in an update', () => {
     }
   });
 
+  it('orders two releases that were set up at the same time, so that one of them counts as the later one', async () => {
+    const { store } = new VirtualProcess({ ...cluster, names: [] }, 'setup');
+    const recording = Promise.all(['a', 'b'].map((release) => recordSoftwareRelease(store, release)));
+    await advance(SECONDS_MS);
+    await recording;
+    await runAll('b');
+    const waiting = startWaitingAll('a');
+    await advance(ABSENCE_MS);
+    expect(listReady(waiting)).toEqual([false, false, false, true]);
+  });
+
   it('does not wait for a service that is scaled to zero', async () => {
     await createTopicsAndIndexes('first');
     const waiting = startWaiting('shipments', 'first');

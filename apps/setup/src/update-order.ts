@@ -31,7 +31,10 @@ const MAX_WAIT_FOR_ABSENT_SERVICE_MS = 30_000;
 
 /** A release whose set-up is complete. */
 interface SoftwareReleaseDocument extends Document {
-  /** Increases with each release that is set up for the first time. */
+  /**
+   * Increases with each release that is set up for the first time. Releases that are set up at the same time can get the
+   * same number. Their ids then determine the order.
+   */
   readonly number: number;
 }
 
@@ -74,10 +77,11 @@ function explainWaitBeforeStart({ service, release }: Start, { releases, members
   const membersOf = (name: UpdatedService) => members.filter((member) => member.name.startsWith(`${name}@`));
   // The order was kept when that process started.
   if (membersOf(service).some((member) => member.release === release)) return undefined;
-  const numbers = new Map(releases.map(({ id, number }) => [id, number]));
-  const own = numbers.get(release);
-  if (own === undefined) return { waitingFor: 'setup' };
-  const isLater = (member: LeaseMember) => (numbers.get(member.release ?? '') ?? 0) > own;
+  const order = releases
+    .toSorted((one, other) => one.number - other.number || (one.id < other.id ? -1 : 1))
+    .map(({ id }) => id);
+  if (!order.includes(release)) return { waitingFor: 'setup' };
+  const isLater = (member: LeaseMember) => order.indexOf(member.release ?? '') > order.indexOf(release);
   const step = SERVICE_UPDATE_ORDER.some((name) => membersOf(name).some(isLater)) ? 1 : -1;
   const other = SERVICE_UPDATE_ORDER[SERVICE_UPDATE_ORDER.indexOf(service) + step];
   if (other === undefined) return undefined;
