@@ -1,4 +1,5 @@
 import { toStreamName } from '@tracking/shipments-domain';
+import { RecordedMetrics } from '@tracking/testing';
 import {
   createMilestone,
   createMilestones,
@@ -185,5 +186,55 @@ describe('many concurrent commands', () => {
     for (const [n, { answer }] of answers.entries()) {
       expect(answer.milestone.shipment_id).toBe(created[n]?.answer.shipment.id);
     }
+  });
+});
+
+describe('an upsert of a shipment that is not in memory', () => {
+  let engine: TestEngine;
+  let store: InterceptedStore;
+  let calls: string[];
+  beforeEach(async () => {
+    engine = await TestEngine.openTestEngine();
+    store = new InterceptedStore(engine.store);
+    calls = [];
+    const { read } = store;
+    store.read = (stream, range) => {
+      calls.push('read');
+      return read(stream, range);
+    };
+    store.intercept = (append) => {
+      calls.push('append');
+      return append();
+    };
+  });
+  afterEach(() => engine.closeTestEngine());
+
+  it('creates the shipment without a read', async () => {
+    const { answer } = await createShipmentsReplica(store).upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
+    expect(answer.outcome).toBe('created');
+    expect(calls).toEqual(['append']);
+  });
+
+  it('changes a shipment that exists, which counts as no conflict with another replica', async () => {
+    await createShipmentsReplica(engine.store).upsertShipment(
+      createUpsertCommand({ external_id: 'PO-1', booking_number: 'B-1' }),
+    );
+    const metrics = new RecordedMetrics();
+    const shipments = createShipmentsReplica(store, {}, metrics);
+    const { answer } = await shipments.upsertShipment(createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }));
+    expect(answer).toMatchObject({
+      outcome: 'updated',
+      shipment: { booking_number: 'B-1', house_bill: 'HB-1', version: 2 },
+    });
+    expect(calls).toEqual(['append', 'read', 'append']);
+    expect(metrics.getMetricValue('command_conflicts_total')).toBe(0);
+  });
+
+  it('is decided on the stream if it could not create the shipment', async () => {
+    await createShipmentsReplica(engine.store).upsertShipment(createUpsertCommand({ external_id: 'PO-1' }));
+    const update = createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' }, { expected_versions: [1] });
+    const { answer } = await createShipmentsReplica(store).upsertShipment(update);
+    expect(answer).toMatchObject({ outcome: 'updated', shipment: { house_bill: 'HB-1', version: 2 } });
+    expect(calls).toEqual(['read', 'append']);
   });
 });

@@ -62,14 +62,6 @@ export function createIdOfShipmentPart(kind: string, shipmentId: string, command
 }
 
 /**
- * Returns the id of an event. A repeated command gets the same event ids, so that the store recognizes repeated
- * appends.
- */
-export function createEventId(commandId: string, index: number): string {
-  return v5(String(index), commandId);
-}
-
-/**
  * Returns the command id for one item of a bulk request. It is derived from the request's command id, so that a
  * repeated request has the same ids.
  */

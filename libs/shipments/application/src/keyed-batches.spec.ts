@@ -1,5 +1,5 @@
 import { Busy } from '@tracking/ports';
-import { KeyedBatches, type KeyedBatchHandler } from './shipment-writer.ts';
+import { KeyedBatches, type KeyedBatchHandler } from './keyed-batches.ts';
 
 const limits = { perBatch: 10, perKey: 20, total: 30 };
 

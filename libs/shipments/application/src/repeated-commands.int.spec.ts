@@ -206,4 +206,17 @@ describe('a repeated command', () => {
     expect(SAMPLE_PLACES.isUnknownCode('CNSHA')).toBe(false);
     expect(await shipments.upsertShipment(refusedNow)).toEqual(created);
   });
+
+  it('keeps its first answer if another replica decides differently', async () => {
+    const create = createUpsertCommand({ external_id: 'PO-1', house_bill: 'HB-1' });
+    const created = await shipments.upsertShipment(create);
+    const { id } = created.answer.shipment;
+    const other = createShipmentsReplica(engine.store);
+    const differing = { ...create, fields: { ...create.fields, house_bill: 'HB-2' } };
+    expect(await other.upsertShipment(differing)).toEqual(created);
+    expect(await other.getShipment({ ...SAMPLE_SCOPE, shipment_id: id })).toEqual({
+      record: created.answer.shipment,
+      position: created.position,
+    });
+  });
 });

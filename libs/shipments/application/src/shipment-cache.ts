@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@tracking/contracts';
 import type { Counter, EventStore, NewEvent, Position, RevisionRange, StoredEvent } from '@tracking/ports';
 import {
@@ -9,7 +10,6 @@ import {
   toShipmentEvent,
 } from '@tracking/shipments-domain';
 import { LRUCache } from 'lru-cache';
-import { createEventId } from './ids.ts';
 
 /**
  * A shipment, folded from its stream up to `revision`. `position` is the position of the event at that revision, or a
@@ -38,10 +38,14 @@ export function countCharactersKeptByEvent({ type, data }: { readonly type: stri
 /** Characters that take as much memory as the times of a dropped report. */
 const CHARACTERS_PER_DROPPED_REPORT = 24;
 
-/** Returns a command's event in the form for appending, without its position in the store. */
+/**
+ * Returns a command's event in the form for appending, without its position in the store. Each decision has its own
+ * event ids. The store therefore recognizes a repeated append of one decision, and refuses another decision on the same
+ * command if the first one is stored.
+ */
 export function toNewEvent(event: ShipmentEvent): NewEvent {
   return {
-    id: createEventId(event.metadata.command_id, event.metadata.command_index),
+    id: randomUUID(),
     type: event.type,
     data: event.data as unknown as JsonObject,
     metadata: event.metadata as unknown as JsonObject,

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   AppendTooLarge,
   Busy,
@@ -24,6 +23,7 @@ import {
   createCommandTooLargeError,
   type WrittenAnswer,
 } from './decide-batch.ts';
+import { KeyedBatches, type QueuedItem } from './keyed-batches.ts';
 import { type LoadedShipment, readShipment, type ShipmentCache } from './shipment-cache.ts';
 
 export interface CommandLimits {
@@ -129,6 +129,8 @@ export class ShipmentWriter {
     };
     const cached = this.cache.getShipment(shipmentId);
     const { decision, after } = await this.retryConflicts(batch.deadline, async (conflicts) => {
+      const created = cached === undefined && conflicts === 0 ? await this.createWithoutRead(batch) : undefined;
+      if (created !== undefined) return created;
       const decided = await this.decideCommands(batch, conflicts === 0 ? cached : undefined);
       return { ...decided, after: await this.appendEvents(batch, decided) };
     });
@@ -149,6 +151,23 @@ export class ShipmentWriter {
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
       throw new Busy('shipments', 'other replicas keep writing to this shipment');
+    }
+  }
+
+  /**
+   * Appends commands that create a shipment without reading its stream first. Returns undefined if the stream exists, or
+   * if some command appends no events to a new stream: the commands must then be decided on the current stream.
+   */
+  private async createWithoutRead(batch: QueuedCommands) {
+    const [first] = batch.commands;
+    if (first?.type !== 'UpsertShipment') return undefined;
+    const decision = decideCommandBatch(batch.commands, undefined, await this.readDecisionBasis(first));
+    if (!decision.proven) return undefined;
+    try {
+      return { decision, after: await this.appendEvents(batch, { known: undefined, decision }) };
+    } catch (error) {
+      if (error instanceof VersionConflict) return undefined;
+      throw error;
     }
   }
 
@@ -242,80 +261,4 @@ export class ShipmentWriter {
 
 function isOutcomeUnknown(error: unknown): error is Unavailable {
   return error instanceof Unavailable && !isErrorWithoutEffect(error);
-}
-
-/** A queued item with the promise of its result. Settling an item twice changes nothing. */
-interface QueuedItem<T, R> {
-  readonly item: T;
-  readonly answer: (result: R) => void;
-  readonly fail: (error: unknown) => void;
-}
-
-/** Settles every item of the batch. If the handler throws, all unsettled items fail with the error. */
-export type KeyedBatchHandler<T, R> = (key: string, batch: readonly QueuedItem<T, R>[]) => Promise<void>;
-
-interface KeyedQueueLimits {
-  /** Maximum number of items per batch. */
-  readonly perBatch: number;
-  /** Maximum number of queued items per key. One key cannot use the capacity of all other keys. */
-  readonly perKey: number;
-  /** Maximum number of unsettled items in all keys together. */
-  readonly total: number;
-}
-
-/**
- * Queues of work, one per key. Items of one key are handled in order; different keys are handled concurrently. Items
- * that arrive while their key is busy wait and are then handled as one batch, so that under load more items share a
- * commit.
- */
-export class KeyedBatches<T, R> {
-  /** Waiting items by key. A key has an entry while the queue handles one of its items. */
-  private readonly queues = new Map<string, QueuedItem<T, R>[]>();
-  private unanswered = 0;
-
-  constructor(
-    private readonly handle: KeyedBatchHandler<T, R>,
-    private readonly limits: KeyedQueueLimits,
-  ) {}
-
-  /** Number of unsettled items. */
-  get depth(): number {
-    return this.unanswered;
-  }
-
-  /**
-   * Queues an item. Resolves with the result of the item.
-   * @throws Busy if the queue of the key or all queues together are full
-   */
-  async queueItem(key: string, item: T): Promise<R> {
-    const queue = this.queues.get(key);
-    if (this.unanswered >= this.limits.total || (queue?.length ?? 0) >= this.limits.perKey) {
-      throw new Busy('shipments', 'too many commands are queued');
-    }
-    const { promise, resolve: answer, reject: fail } = Promise.withResolvers<R>();
-    this.unanswered++;
-    if (queue === undefined) {
-      this.queues.set(key, []);
-      void this.handleQueue(key, [{ item, answer, fail }]);
-    } else {
-      queue.push({ item, answer, fail });
-    }
-    return promise;
-  }
-
-  private async handleQueue(key: string, first: readonly QueuedItem<T, R>[]): Promise<void> {
-    let batch = first;
-    while (batch.length > 0) {
-      try {
-        await this.handle(key, batch);
-      } catch (error) {
-        for (const queued of batch) queued.fail(error);
-      }
-      this.unanswered -= batch.length;
-      batch = this.queues.get(key)?.splice(0, this.limits.perBatch) ?? [];
-      // The loop yields here, because work that never waits for I/O would block the thread for other work.
-      if (batch.length > 0) await nextTurn();
-    }
-    this.queues.delete(key);
-  }
 }

@@ -17,9 +17,7 @@ import type { MilestoneInput } from '../check-milestone.ts';
 /** The metadata of every event. */
 export interface EventMetadata {
   readonly command_id: string;
-  /**
-   * Index of the event among the events of its command, from 0. The event's id is uuidv5(command_id, command_index).
-   */
+  /** Index of the event among the events of its command, from 0. */
   readonly command_index: number;
   /** Time of the command, which is the time of the event. Timestamps of stores are not used. */
   readonly recorded_at: Timestamp;
