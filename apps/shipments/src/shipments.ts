@@ -18,11 +18,6 @@ import type { ShipmentsConfig } from './config.ts';
 
 /** Milliseconds after the start of an update within which all replicas run the new release. */
 const MAX_UPDATE_DURATION_MS = 600_000;
-/**
- * Milliseconds between two writes of the checkpoint of a publisher's partition. After a crash, the events since the last
- * write are published again.
- */
-const CHECKPOINT_INTERVAL_MS = 2_000;
 
 /**
  * Starts the shipments service. Every replica applies commands to EventStoreDB. The replicas share the leases
@@ -92,7 +87,6 @@ export async function startShipments(config: ShipmentsConfig): Promise<void> {
     broker,
     readModelsContain: readModels.waitForReadModelsOfEvents.bind(readModels),
     partitions: DEFAULT_PARTITIONS,
-    checkpointIntervalMs: CHECKPOINT_INTERVAL_MS,
     addresses: config.addresses,
   });
   shutdown.addShutdownStep('publisher', () => publisher.stop());

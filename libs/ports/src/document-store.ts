@@ -189,6 +189,12 @@ export type CollectionWrite<T extends Document> =
   | { readonly kind: 'upsert'; readonly document: T; readonly guard?: Filter }
   | { readonly kind: 'delete'; readonly id: string; readonly guard?: Filter };
 
+/** Replacement of the stored document of the same id, if it matches the guard. */
+export interface Replacement<T extends Document> {
+  readonly document: T;
+  readonly guard: Filter;
+}
+
 /** A unique index refused the write. No part of that document was written. */
 export class DuplicateKey extends Error {
   override readonly name = 'DuplicateKey';
@@ -248,6 +254,13 @@ export interface Collection<T extends Document> {
    * @throws DuplicateKey
    */
   replace(document: T, guard?: Filter): Promise<boolean>;
+  /**
+   * Replaces many small documents, each like `replace`, without atomicity across documents. Each document must match its
+   * own guard, so that a repeated replacement has the same effect and the same result.
+   * @returns for each replacement, true if its document was replaced
+   * @throws DuplicateKey; some documents may then be replaced
+   */
+  replaceMany(replacements: readonly Replacement<T>[]): Promise<readonly boolean[]>;
   /** Inserts the document, or replaces it if the guard matches. @returns true if it was written @throws DuplicateKey */
   upsert(document: T, guard?: Filter): Promise<boolean>;
   /**

@@ -61,8 +61,8 @@ export interface ReadModelsOptions {
    */
   readonly graceMs?: number;
   /**
-   * Milliseconds between writes of a checkpoint; 0 by default. Set another value only in single-process deployments,
-   * because other processes read the progress from checkpoints.
+   * Milliseconds between writes of a checkpoint; 0 by default, and ignored with partitions. Set another value only in
+   * single-process deployments, because other processes read the progress from checkpoints.
    */
   readonly checkpointIntervalMs?: number;
   /** Milliseconds to wait for more events while many events arrive; 0 by default. */

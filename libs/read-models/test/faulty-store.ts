@@ -32,6 +32,7 @@ export function injectFaults(store: DocumentStore, trouble: FaultPlan): Document
         scan: (query) => through('read', () => inner.scan(query)),
         insert: (document) => through('write', () => inner.insert(document)),
         replace: (document, guard) => through('write', () => inner.replace(document, guard)),
+        replaceMany: (replacements) => through('write', () => inner.replaceMany(replacements)),
         upsert: (document, guard) => through('write', () => inner.upsert(document, guard)),
         delete: (id, guard) => through('write', () => inner.delete(id, guard)),
         claim: (query, set) => through('write', () => inner.claim(query, set)),

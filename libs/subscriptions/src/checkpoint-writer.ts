@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DocumentStore } from '@tracking/ports';
-import { type CheckpointDocument, CHECKPOINTS_COLLECTION, replaceCheckpoint } from './checkpoint.ts';
+import { type CheckpointDocument, CHECKPOINTS_COLLECTION, createCheckpointReplacement } from './checkpoint.ts';
 
-/** Milliseconds until a checkpoint is written that has only passed events of other partitions. */
-const IDLE_INTERVAL_MS = 2_000;
+/** Milliseconds until a moved checkpoint is written. After a crash, the work of this time is repeated. */
+const WRITE_INTERVAL_MS = 2_000;
 
 interface WaitingWrite {
   readonly document: CheckpointDocument;
@@ -12,22 +12,22 @@ interface WaitingWrite {
 }
 
 /**
- * Writes the checkpoints of all partitions of a process, together and one batch at a time. Checkpoints of idle
- * partitions are written every few seconds.
+ * Writes the checkpoints of all partitions of a process with one request every few seconds, because each event moves
+ * many checkpoints.
  */
 export class CheckpointWriter {
   private waiting: WaitingWrite[] = [];
   private writing: Promise<void> | undefined;
-  private idle = new Set<() => void>();
+  private scheduled = new Set<() => void>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly store: DocumentStore,
-    private readonly idleIntervalMs = IDLE_INTERVAL_MS,
+    private readonly intervalMs = WRITE_INTERVAL_MS,
   ) {}
 
   /**
-   * Replaces the stored checkpoint like {@link replaceCheckpoint}.
+   * Replaces the stored checkpoint like `replaceCheckpoint`, together with the others of this turn of the event loop.
    * @throws Unavailable
    */
   replace(document: CheckpointDocument): Promise<boolean> {
@@ -37,22 +37,22 @@ export class CheckpointWriter {
     });
   }
 
-  /** Calls the function at the next time at which idle checkpoints are written. */
-  addIdle(write: () => void): void {
-    this.idle.add(write);
-    this.timer ??= setTimeout(() => this.writeIdle(), this.idleIntervalMs).unref();
+  /** Calls the function at the next time at which moved checkpoints are written. */
+  scheduleWrite(write: () => void): void {
+    this.scheduled.add(write);
+    this.timer ??= setTimeout(() => this.writeScheduled(), this.intervalMs).unref();
   }
 
-  private writeIdle(): void {
+  private writeScheduled(): void {
     this.timer = undefined;
-    const { idle } = this;
-    this.idle = new Set();
-    for (const write of idle) write();
+    const { scheduled } = this;
+    this.scheduled = new Set();
+    for (const write of scheduled) write();
   }
 
   private async writeWaiting(): Promise<void> {
     while (this.waiting.length > 0) {
-      // Partitions that handle the same events finish in the same turn.
+      // Partitions that complete together do so in the same turn.
       await setImmediate();
       const batch = this.waiting;
       this.waiting = [];
@@ -60,14 +60,12 @@ export class CheckpointWriter {
     }
   }
 
-  /** The store combines replacements of one turn into one request. Never rejects. */
+  /** Never rejects. */
   private async writeBatch(batch: readonly WaitingWrite[]): Promise<void> {
     try {
       const documents = await this.store.collection<CheckpointDocument>(CHECKPOINTS_COLLECTION);
-      const writes = batch.map(({ document, resolve, reject }) =>
-        replaceCheckpoint(documents, document).then(resolve, reject),
-      );
-      await Promise.all(writes);
+      const results = await documents.replaceMany(batch.map(({ document }) => createCheckpointReplacement(document)));
+      batch.forEach(({ resolve }, index) => resolve(results[index] === true));
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }

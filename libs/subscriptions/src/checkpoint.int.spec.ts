@@ -127,35 +127,31 @@ describe('a checkpoint', () => {
     expect(await position()).toBe('0001');
   });
 
-  it('stores a move over events of other partitions later, or with the next move', async () => {
-    const claimIdle = (epoch: number, idleIntervalMs: number) => {
-      const writer = new CheckpointWriter(engine.documentStore, idleIntervalMs);
+  it('is moved later by a common writer, or when flushed', async () => {
+    const claimScheduled = (epoch: number, intervalMs: number) => {
+      const writer = new CheckpointWriter(engine.documentStore, intervalMs);
       const writing = { signal: ending.signal, onFailure: () => undefined, writer };
       return Checkpoint.claim(documents, { ...OF, epoch }, writing);
     };
-    const slow = await claimIdle(1, 3_600_000);
+    const slow = await claimScheduled(1, 3_600_000);
     await slow.moveTo('0001', true);
-    slow.moveIdleTo('0002');
-    expect([slow.position, await position()]).toEqual(['0002', '0001']);
+    await slow.moveTo('0002', true);
     await slow.moveTo('0003', true);
-    expect(await position()).toBe('0003');
-    slow.moveIdleTo('0004');
+    expect([slow.position, await position()]).toEqual(['0003', '0001']);
     await slow.waitForWrites();
-    expect(await position()).toBe('0004');
-    const fast = await claimIdle(2, 1);
-    fast.moveIdleTo('0005');
-    fast.moveIdleTo('0006');
-    await eventually(async () => expect(await position()).toBe('0006'));
+    expect(await position()).toBe('0003');
+    const fast = await claimScheduled(2, 1);
+    await fast.moveTo('0004', true);
+    await fast.moveTo('0005', true);
+    await eventually(async () => expect(await position()).toBe('0005'));
   });
 
   it('is written together with those of other partitions, and learns that another holder has claimed it', async () => {
     const batches: number[] = [];
-    let replacedInTurn = 0;
     const counted = Object.assign(Object.create(documents) as typeof documents, {
-      replace: (...given: Parameters<typeof documents.replace>) => {
-        if (replacedInTurn === 0) setImmediate(() => (batches.push(replacedInTurn), (replacedInTurn = 0)));
-        replacedInTurn += 1;
-        return documents.replace(...given);
+      replaceMany: (...given: Parameters<typeof documents.replaceMany>) => {
+        batches.push(given[0].length);
+        return documents.replaceMany(...given);
       },
     });
     const store = Object.assign(Object.create(engine.documentStore) as DocumentStore, {
@@ -168,7 +164,7 @@ describe('a checkpoint', () => {
     const all = await Promise.all(['a', 'b', 'c'].map((partition) => claimPartition(partition, 1, writer)));
     await Promise.all(all.map((each) => each.moveTo('0001', true)));
     expect(batches).toEqual([3]);
-    for (const each of all) each.moveIdleTo('0002');
+    for (const each of all) void each.moveTo('0002', true);
     const positions = async () => (await documents.find({ filter: {}, limit: 9 })).map(({ position }) => position);
     await eventually(async () => expect(await positions()).toEqual(['0002', '0002', '0002']));
     expect(batches).toEqual([3, 3]);
@@ -180,6 +176,7 @@ describe('a checkpoint', () => {
     const newer = await claimPartition('a', 3, new CheckpointWriter(store, 1));
     await newer.moveTo('0003', true);
     await Promise.all([older.moveTo('0009', true), neighbor.moveTo('0004', true)]);
+    await Promise.all([older, neighbor, newer].map((each) => each.waitForWrites()));
     expect([older, neighbor, newer].map((each) => each.superseded.aborted)).toEqual([true, false, false]);
     expect((await positions()).toSorted()).toEqual(['0002', '0003', '0004']);
   });
@@ -192,6 +189,7 @@ describe('a checkpoint', () => {
     const checkpoint = await Checkpoint.claim(documents, { ...OF, partition, epoch: 1 }, writing);
     await documents.delete(id);
     await checkpoint.moveTo('0002', true);
+    await checkpoint.waitForWrites();
     expect(checkpoint.superseded.aborted).toBe(true);
     expect(await documents.count({})).toBe(0);
   });
@@ -207,6 +205,7 @@ describe('a checkpoint', () => {
       const next = { ...OF, layout: 2, position: '0007', complete: true, epoch: 0 };
       await documents.replace({ id: 'shipments/1/shipment-', ...next });
       await former.moveTo('0002', true);
+      await former.waitForWrites();
       expect(former.superseded.aborted).toBe(true);
       expect(await documents.get('shipments/1/shipment-')).toMatchObject(next);
     },

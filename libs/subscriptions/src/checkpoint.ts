@@ -1,4 +1,12 @@
-import type { Collection, CollectionSpec, Document, DocumentStore, Position, StoredEvent } from '@tracking/ports';
+import type {
+  Collection,
+  CollectionSpec,
+  Document,
+  DocumentStore,
+  Position,
+  Replacement,
+  StoredEvent,
+} from '@tracking/ports';
 import { pauseFor, retry } from '@tracking/resilience';
 
 /** Collection of checkpoints. Its durability is `derived`, because losing the latest checkpoint only repeats work. */
@@ -69,8 +77,14 @@ export function replaceCheckpoint(
   documents: Collection<CheckpointDocument>,
   document: CheckpointDocument,
 ): Promise<boolean> {
+  const replacement = createCheckpointReplacement(document);
+  return documents.replace(document, replacement.guard);
+}
+
+/** Returns the replacement of {@link replaceCheckpoint}. The document matches its guard. */
+export function createCheckpointReplacement(document: CheckpointDocument): Replacement<CheckpointDocument> {
   const { epoch, layout = { exists: false } } = document;
-  return documents.replace(document, { epoch: { lte: epoch }, layout });
+  return { document, guard: { epoch: { lte: epoch }, layout } };
 }
 
 /** Returns the position up to which all events are handled; undefined before the first event. */
@@ -91,8 +105,8 @@ export class CheckpointSuperseded extends Error {
 interface CommonWriter {
   /** Replaces the stored checkpoint like {@link replaceCheckpoint}. @throws Unavailable */
   replace(document: CheckpointDocument): Promise<boolean>;
-  /** Calls the function at the next time at which idle checkpoints are written. */
-  addIdle(write: () => void): void;
+  /** Calls the function at the next time at which moved checkpoints are written. */
+  scheduleWrite(write: () => void): void;
 }
 
 interface CheckpointOptions {
@@ -100,9 +114,12 @@ interface CheckpointOptions {
   readonly signal: AbortSignal;
   /** Receives the error of every failed write. */
   readonly onFailure: (error: unknown) => void;
-  /** Milliseconds between writes; 0 by default. After a crash, the work since the last write is repeated. */
+  /**
+   * Milliseconds between writes; 0 by default, and ignored with a common writer. After a crash, the work since the last
+   * write is repeated.
+   */
   readonly intervalMs?: number | undefined;
-  /** Writes the moves of many checkpoints together; by default, each checkpoint is written by itself. */
+  /** Writes the moves of many checkpoints together, every few seconds; by default, each is written by itself. */
   readonly writer?: CommonWriter | undefined;
 }
 
@@ -113,8 +130,8 @@ interface CheckpointOptions {
  */
 export class Checkpoint {
   private wanted: CheckpointDocument | undefined;
-  /** Position up to which the checkpoint has moved over events of other partitions. */
-  private skippedTo: Position | undefined;
+  /** Position of the newest move that the common writer will write later. */
+  private scheduledTo: Position | undefined;
   private written: Promise<void> | undefined;
   private lateCount = 0;
   private readonly lost = new AbortController();
@@ -148,12 +165,12 @@ export class Checkpoint {
   }
 
   get position(): Position | undefined {
-    return this.skippedTo ?? (this.wanted ?? this.document).position ?? undefined;
+    return this.scheduledTo ?? (this.wanted ?? this.document).position ?? undefined;
   }
 
   /** Position up to which all events are handled. */
   get handledPosition(): HandledPosition | undefined {
-    return toHandledPosition(this.applySkips());
+    return toHandledPosition(this.applyScheduledMove());
   }
 
   get complete(): boolean {
@@ -167,24 +184,17 @@ export class Checkpoint {
 
   /**
    * Moves the checkpoint to a position. Call the method only when all events up to the position are handled. The
-   * promise need not be awaited.
-   * @returns resolves when this or a later move is written, or when writing has ended
+   * promise need not be awaited. A common writer writes the move later, unless it completes the partition.
+   * @returns resolves when this or a later move is written or scheduled, or when writing has ended
    */
   moveTo(position: Position | undefined, complete: boolean): Promise<void> {
-    return this.requestWrite(this.createMoved(position, complete));
-  }
-
-  /**
-   * Moves the checkpoint over events that do not belong to the partition. The move is written with the next move, or
-   * after a while: a process that does not know it reads these events again, and handles none of them.
-   */
-  moveIdleTo(position: Position): void {
     const { writer } = this.writing;
-    if (writer === undefined) void this.requestWrite(this.createMoved(position, this.complete));
-    else if (!this.lost.signal.aborted) {
-      this.skippedTo = position;
-      writer.addIdle(this.writeWanted);
-    }
+    if (writer === undefined || position === undefined || complete !== this.complete)
+      return this.requestWrite(this.createMoved(position, complete));
+    if (this.lost.signal.aborted) return Promise.resolve();
+    this.scheduledTo = position;
+    writer.scheduleWrite(this.writeWanted);
+    return Promise.resolve();
   }
 
   /** Returns true if the event was handled before its partition was created. */
@@ -200,14 +210,14 @@ export class Checkpoint {
   }
 
   private readonly writeWanted = (): void => {
-    this.applySkips();
+    this.applyScheduledMove();
     if (this.wanted !== undefined) void this.requestWrite(this.wanted);
   };
 
-  /** Returns the present document, with the position that was skipped to. */
-  private applySkips(): CheckpointDocument {
-    if (this.skippedTo !== undefined) this.wanted = this.createMoved(this.skippedTo, this.complete);
-    this.skippedTo = undefined;
+  /** Returns the present document, with the scheduled move. */
+  private applyScheduledMove(): CheckpointDocument {
+    if (this.scheduledTo !== undefined) this.wanted = this.createMoved(this.scheduledTo, this.complete);
+    this.scheduledTo = undefined;
     return this.wanted ?? this.document;
   }
 
@@ -226,13 +236,13 @@ export class Checkpoint {
 
   /** Moves the checkpoint to a position from `createNextLatePosition`, under the same conditions as `moveTo`. */
   moveToLatePosition(late: HandledPosition): Promise<void> {
-    return this.requestWrite({ ...this.applySkips(), late });
+    return this.requestWrite({ ...this.applyScheduledMove(), late });
   }
 
   private requestWrite(document: CheckpointDocument): Promise<void> {
     if (this.lost.signal.aborted) return Promise.resolve();
     this.wanted = document;
-    this.skippedTo = undefined;
+    this.scheduledTo = undefined;
     return (this.written ??= this.writeDocument());
   }
 
@@ -262,7 +272,7 @@ export class Checkpoint {
     const isAwaited = next.complete && !this.document.complete;
     this.document = next;
     if (this.wanted === next) this.wanted = undefined;
-    if (intervalMs > 0 && !isAwaited) await pauseFor(intervalMs, this.pauseEnd);
+    if (writer === undefined && intervalMs > 0 && !isAwaited) await pauseFor(intervalMs, this.pauseEnd);
   }
 }
 

@@ -32,6 +32,8 @@ interface LeasedPartition {
   hasReachedStart: boolean;
   /** Aborts when the process stops, or the lease is lost or requested by another process. */
   readonly ending: AbortSignal;
+  /** True if `ending` has aborted. Reading the signal itself for each event would take longer. */
+  hasEnded: boolean;
 }
 
 /**
@@ -135,7 +137,9 @@ export class PartitionRunner {
     );
     const handler = await createHandler(lost);
     const parkedBefore = parked.listParkedStreams();
-    const held: LeasedPartition = { lease, checkpoint, handler, parked, parkedBefore, ending, hasReachedStart: false };
+    const state = { hasReachedStart: false, hasEnded: ending.aborted };
+    const held: LeasedPartition = { lease, checkpoint, handler, parked, parkedBefore, ending, ...state };
+    ending.addEventListener('abort', () => (held.hasEnded = true), { once: true });
     const end = await eventStore.head();
 
     this.held = held;
@@ -165,10 +169,10 @@ export class PartitionRunner {
 
   /** Moves the checkpoint over events of other partitions, but not while a retry determines late positions. */
   private skipTo(position: Position, held: LeasedPartition, end: Position | undefined): void {
-    if (this.held !== held || held.ending.aborted) return;
+    if (this.held !== held || held.hasEnded) return;
     const { checkpoint, hasReachedStart } = held;
     if (this.queued === 0 && hasReachedStart && checkpoint.complete) {
-      checkpoint.moveIdleTo(position);
+      void checkpoint.moveTo(position, true);
       this.reportHandledPosition(held, position, true);
     } else {
       const batch = { events: [], position, caughtUp: false };
@@ -183,8 +187,7 @@ export class PartitionRunner {
     const { checkpoint, hasReachedStart, parkedBefore } = held;
     const isIdle = batch.events.length === 0;
     this.reportHandledPosition(held, batch.position, isIdle);
-    if (isIdle && checkpoint.complete) checkpoint.moveIdleTo(batch.position);
-    else await this.moveCheckpoint(checkpoint, batch.position, hasReachedStart);
+    await this.moveCheckpoint(checkpoint, batch.position, hasReachedStart);
     // A newer version of the code may be able to handle streams that an older version parked.
     if (held.hasReachedStart) held.retries ??= this.retryStreams(parkedBefore);
   }

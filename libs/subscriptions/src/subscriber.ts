@@ -97,7 +97,7 @@ export interface PartitionRunnerOptions {
   readonly clock: Clock;
   readonly metrics: SubscriptionMetrics;
   readonly listener?: SubscriptionListener;
-  /** Milliseconds between writes of the checkpoint; 0 by default. */
+  /** Milliseconds between writes of the checkpoint; 0 by default, and ignored with a common writer. */
   readonly checkpointIntervalMs?: number;
   /** Writes the checkpoints of all partitions of the process together. Use it with many partitions. */
   readonly checkpointWriter?: CheckpointWriter;

@@ -1,5 +1,6 @@
 import type { Collection, CollectionSpec, DocumentStore } from '@tracking/ports';
 import { testDocumentStoreClaims, testDocumentStoreQueries } from './document-store-query-tests.ts';
+import { testManyReplacements } from './document-store-replacement-tests.ts';
 import { testDocumentStoreScans } from './document-store-scan-tests.ts';
 import {
   expectDuplicateKey,
@@ -209,6 +210,7 @@ export function testDocumentStore(name: string, subject: TestedAdapter<DocumentS
 
     testDocumentStoreClaims(() => things);
     testDocumentStoreQueries(() => things);
+    testManyReplacements(() => things);
     testDocumentStoreScans(() => things);
 
     describe('collections', () => {

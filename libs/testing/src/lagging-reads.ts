@@ -51,6 +51,7 @@ function delayCollectionReads<T extends Document>(inner: Collection<T>, lagMs: n
     scan: (query) => inner.scan(query),
     insert: (document) => write(document.id, () => inner.insert(document)),
     replace: (document, guard) => write(document.id, () => inner.replace(document, guard)),
+    replaceMany: (replacements) => inner.replaceMany(replacements),
     upsert: (document, guard) => inner.upsert(document, guard),
     delete: (id, guard) => inner.delete(id, guard),
     writeMany: (writes) => inner.writeMany(writes),

@@ -10,6 +10,7 @@ import {
   type BoundedResult,
   isUnsatisfiable,
   type Query,
+  type Replacement,
   type Scan,
   type ScanResult,
   Unavailable,
@@ -171,6 +172,11 @@ export class SqliteCollection<T extends Document> implements Collection<T> {
 
   replace(document: T, guard?: Filter): Promise<boolean> {
     return this.writeDocument(this.createPutWrite('replace', document, guard));
+  }
+
+  /** All writes of one turn share a commit. */
+  replaceMany(replacements: readonly Replacement<T>[]): Promise<readonly boolean[]> {
+    return Promise.all(replacements.map(({ document, guard }) => this.replace(document, guard)));
   }
 
   upsert(document: T, guard?: Filter): Promise<boolean> {

@@ -7,6 +7,7 @@ import type {
   Filter,
   FilterCondition,
   Query,
+  Replacement,
   Scan,
   ShardValues,
 } from '@tracking/ports';
@@ -120,6 +121,7 @@ const {
   claim,
   insert,
   replace,
+  replaceMany,
   upsert,
   delete: deleteOne,
   writeMany,
@@ -169,6 +171,10 @@ Object.assign(SqliteCollection.prototype, {
   replace(this: WatchedCollection, document: Document, guard?: Filter) {
     checkStoredDocument('replace', this.layout.spec, document);
     return replace.call(this, document, guard);
+  },
+  replaceMany(this: WatchedCollection, replacements: readonly Replacement<Document>[]) {
+    for (const { document } of replacements) checkStoredDocument('replaceMany', this.layout.spec, document);
+    return replaceMany.call(this, replacements);
   },
   upsert(this: WatchedCollection, document: Document, guard?: Filter) {
     checkStoredDocument('upsert', this.layout.spec, document);

@@ -7,7 +7,7 @@ interface ProcessEngines {
 }
 
 const ENGINE_STEPS: ReadonlySet<string> = new Set<keyof MessageBroker | keyof Collection<Document>>([
-  ...(['publish', 'insert', 'replace', 'upsert', 'delete', 'writeMany', 'claim'] as const),
+  ...(['publish', 'insert', 'replace', 'replaceMany', 'upsert', 'delete', 'writeMany', 'claim'] as const),
 ]);
 
 /**

@@ -3,7 +3,7 @@ import type { CollectionSpec, DocumentStore } from '@tracking/ports';
 import type { ApiDependencies } from './features.ts';
 
 /** The methods that change stored data. */
-const STORE_WRITE_METHODS = ['insert', 'replace', 'delete', 'upsert', 'writeMany', 'claim'] as const;
+const STORE_WRITE_METHODS = ['insert', 'replace', 'replaceMany', 'delete', 'upsert', 'writeMany', 'claim'] as const;
 const COMMAND_METHODS = {
   shipments: [
     ...(['upsertShipment', 'recordMilestone', 'cancelShipment', 'reopenShipment'] as const),

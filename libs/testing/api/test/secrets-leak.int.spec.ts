@@ -259,7 +259,7 @@ async function storesFail(): Promise<void> {
 /** Returns the store with writes that fail whenever `failure` returns an error. */
 function failing(store: DocumentStore, failure: (given: string) => Error | undefined): DocumentStore {
   const writes: ReadonlySet<string> = new Set<keyof Collection<Document>>([
-    ...(['insert', 'replace', 'upsert', 'claim', 'writeMany', 'delete'] as const),
+    ...(['insert', 'replace', 'replaceMany', 'upsert', 'claim', 'writeMany', 'delete'] as const),
   ]);
   return {
     collection: async <T extends Document>(spec: Parameters<DocumentStore['collection']>[0]) => {

@@ -50,6 +50,7 @@ export class FlakyProcess extends KillableProcess {
         if (!fails) return done;
         throw new Unavailable('document store', 'test');
       },
+      replaceMany: (replacements) => this.callFlakyPort(() => inner.replaceMany(replacements)),
       upsert: (document, guard) => this.callFlakyPort(() => inner.upsert(document, guard)),
       delete: (id, guard) => this.callFlakyPort(() => inner.delete(id, guard)),
       writeMany: async (writes) => {

@@ -166,6 +166,7 @@ export class KillableProcess {
         if (done && 'event_id' in document) this.countUnanswered(String(document.event_id), -1);
         return done;
       },
+      replaceMany: (replacements) => this.runChange(() => collection.replaceMany(replacements)),
       upsert: (document, guard) => this.runChange(() => collection.upsert(document, guard)),
       delete: (id, guard) => this.runChange(() => collection.delete(id, guard)),
       writeMany: (writes) => this.runChange(() => collection.writeMany(writes)),

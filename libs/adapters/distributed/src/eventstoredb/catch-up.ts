@@ -59,6 +59,8 @@ interface LogReader {
   readonly prefixes: readonly string[];
   readonly maxBatch: number;
   readonly stop: AbortSignal;
+  /** Returns true if the signal has aborted, in less time than a signal that depends on others. */
+  readonly hasStopped: () => boolean;
   readonly onSkipped: CatchUpOptions['onSkipped'];
 }
 
@@ -74,12 +76,17 @@ export async function* catchUp(source: CatchUpDependencies, options: CatchUpOpti
   // The live subscription may not have the latest acknowledged events yet.
   const head = (await retryUntilStopped(stop, source, () => readLastLogPosition(node, timeoutMs))) ?? START_POSITION;
   if (buffer === undefined) return;
-  const wake = () => buffer.notifyReaders();
+  let hasStopped = stop.aborted;
+  const wake = () => {
+    hasStopped = true;
+    buffer.notifyReaders();
+  };
   stop.addEventListener('abort', wake);
   try {
     const start = prefixes.length === 0 ? chooseLaterLogPosition(after, head) : after;
     const pages = new LogPageReader(timeoutMs);
-    yield* readBatchesAfter(start, head, { source, pages, buffer, prefixes, maxBatch, stop, onSkipped });
+    const reader = { source, pages, buffer, prefixes, maxBatch, stop, hasStopped: () => hasStopped, onSkipped };
+    yield* readBatchesAfter(start, head, reader);
   } finally {
     stop.removeEventListener('abort', wake);
   }
@@ -106,12 +113,12 @@ async function* readBatchesAfter(start: Position, head: Position, reader: LogRea
 
 /** Yields the newest events as they arrive, as long as the buffer contains the next ones. */
 async function* readBufferedSlices({ buffer, maxBatch, ...reader }: LogReader, after: Position) {
-  const { prefixes, stop, onSkipped } = reader;
+  const { prefixes, stop, hasStopped, onSkipped } = reader;
   for (let at = after; !stop.aborted && buffer.hasAllEventsAfter(at);) {
     const { changed } = buffer;
     const slice = buffer.readEventsAfter(at, prefixes, maxBatch);
     yield slice;
-    if (onSkipped !== undefined) at = await buffer.waitForMatch(slice.position, { prefixes, stop, onSkipped });
+    if (onSkipped !== undefined) at = await buffer.waitForMatch(slice.position, { prefixes, hasStopped, onSkipped });
     else {
       if (slice.position === at) await changed;
       at = slice.position;

@@ -10,7 +10,8 @@ interface WaitingReader {
   position: Position;
   readonly prefixes: readonly string[];
   readonly onSkipped: (position: Position) => void;
-  readonly stop: AbortSignal;
+  /** Returns true if the reader has stopped. */
+  readonly hasStopped: () => boolean;
   readonly proceed: () => void;
 }
 
@@ -82,10 +83,10 @@ export class LiveEventBuffer {
    */
   async waitForMatch(
     position: Position,
-    { prefixes, onSkipped, stop }: Pick<WaitingReader, 'prefixes' | 'onSkipped' | 'stop'>,
+    { prefixes, onSkipped, hasStopped }: Pick<WaitingReader, 'prefixes' | 'onSkipped' | 'hasStopped'>,
   ): Promise<Position> {
     const { promise, resolve: proceed } = Promise.withResolvers<void>();
-    const reader: WaitingReader = { position, prefixes, onSkipped, stop, proceed };
+    const reader: WaitingReader = { position, prefixes, onSkipped, hasStopped, proceed };
     this.waiting.add(reader);
     this.advanceReader(reader);
     await promise;
@@ -101,8 +102,8 @@ export class LiveEventBuffer {
 
   /** Moves a waiting reader over events that do not match. Ends its wait at the first one that matches. */
   private advanceReader(reader: WaitingReader): void {
-    const { position, prefixes, stop } = reader;
-    if (stop.aborted || !this.hasAllEventsAfter(position) || this.hasMatchAfter(position, prefixes)) {
+    const { position, prefixes } = reader;
+    if (reader.hasStopped() || !this.hasAllEventsAfter(position) || this.hasMatchAfter(position, prefixes)) {
       this.waiting.delete(reader);
       reader.proceed();
     } else if (this.end > position) {

@@ -1,8 +1,5 @@
 import {
-  DuplicateKey,
-  Unavailable,
   isUnsatisfiable,
-  convertToUnknownOutcome,
   type Collection,
   type CollectionSpec,
   type CountOptions,
@@ -10,6 +7,7 @@ import {
   type Filter,
   type BoundedResult,
   type Query,
+  type Replacement,
   type Scalar,
   type Scan,
   type ScanResult,
@@ -18,9 +16,9 @@ import {
 } from '@tracking/ports';
 import type { Filter as DriverFilter } from 'mongodb';
 import { BatchedReads } from './batched-reads.ts';
+import { BulkWriter, createContentionError, getMaxAttempts } from './bulk-writer.ts';
 import { DOCUMENT_ID_CONFLICT, CollectionAccess, readDocumentsWithinBytes } from './collection-access.ts';
 import type { MongoConnection } from './mongo-connection.ts';
-import { ENGINE_NAME, listRefusedWrites } from './mongo-errors.ts';
 import {
   fromStoredDocument,
   pickShardKeyAndId,
@@ -36,33 +34,22 @@ import {
   toStoredField,
   toStoredFields,
 } from './mongo-filter.ts';
-import { ID_INDEX, toMongoHint } from './mongo-indexes.ts';
-import { type BulkWrite, splitIntoBatches } from './write-batches.ts';
+import { toMongoHint } from './mongo-indexes.ts';
 
-/**
- * Maximum number of documents per write, so that the write ends within its deadline. After a write that missed its
- * deadline, later writes are smaller.
- */
-const WRITE_BATCH_SIZE = 1_000;
-/** Number of documents of maximum size that any working server writes within the deadline. */
-const MIN_WRITE_BATCH_SIZE = 16;
-/** Attempts of an upsert without a guard. Another attempt is needed only if the document was inserted and deleted meanwhile. */
-const UPSERT_ATTEMPTS = 10;
-/** Attempts of an upsert with a guard. The second refusal shows that the guard does not match. */
-const GUARDED_UPSERT_ATTEMPTS = 2;
 /** Attempts of a claim without an id. Each further attempt shows that another claim succeeded. */
 const MAX_CLAIM_ATTEMPTS = 1_000;
 
 export class MongoCollection<T extends Document> implements Collection<T> {
   private readonly reads: BatchedReads<T>;
   private readonly access: CollectionAccess;
-  private writesAtOnce = WRITE_BATCH_SIZE;
+  private readonly bulks: BulkWriter<T>;
 
   constructor(
     private readonly spec: CollectionSpec,
     connection: MongoConnection,
   ) {
     this.access = new CollectionAccess(spec, connection);
+    this.bulks = new BulkWriter(spec, this.access, this);
     this.reads = new BatchedReads(spec, (ids, shards) => this.getMany(ids, shards));
   }
 
@@ -140,6 +127,10 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     });
   }
 
+  replaceMany(replacements: readonly Replacement<T>[]): Promise<readonly boolean[]> {
+    return this.bulks.replaceMany(replacements);
+  }
+
   /**
    * If the guard does not match, MongoDB tries to insert and finds the id taken. The same happens if another insert
    * came in between, whose document the guard may match.
@@ -160,23 +151,8 @@ export class MongoCollection<T extends Document> implements Collection<T> {
     return this.access.deleteDocument(createFilterByIdAndGuard(this.spec, id, guard));
   }
 
-  async writeMany(writes: readonly CollectionWrite<T>[]): Promise<void> {
-    const refusals: Error[] = [];
-    const atOnce = this.writesAtOnce;
-    let isBegun = false;
-    try {
-      for (const batch of splitIntoBatches(this.spec, writes, atOnce)) {
-        refusals.push(...(await this.writeBatch(batch)));
-        isBegun = true;
-      }
-    } catch (error) {
-      throw isBegun ? convertToUnknownOutcome(error) : error;
-    }
-    this.writesAtOnce = Math.min(WRITE_BATCH_SIZE, 2 * atOnce);
-    // The error is thrown only after all writes, because a caller that repeats the writes would otherwise fail at the
-    // same write again.
-    const [refusal] = [...refusals.filter((error) => !(error instanceof DuplicateKey)), ...refusals];
-    if (refusal !== undefined) throw refusal;
+  writeMany(writes: readonly CollectionWrite<T>[]): Promise<void> {
+    return this.bulks.writeMany(writes);
   }
 
   /**
@@ -248,77 +224,4 @@ export class MongoCollection<T extends Document> implements Collection<T> {
   private createReadOptions(index: string | undefined) {
     return index === undefined ? {} : { hint: toMongoHint(this.spec, index) };
   }
-
-  /**
-   * Writes a batch. After a write that did not respond in time, later batches have half as many documents.
-   * @returns errors that no repetition avoids
-   */
-  private async writeBatch(batch: readonly BulkWrite<T>[]): Promise<readonly Error[]> {
-    try {
-      const refusedBy = await this.writeUnordered(batch, 1);
-      return refusedBy === undefined ? [] : [new DuplicateKey(this.spec.name, refusedBy)];
-    } catch (error) {
-      const isUnavailable = error instanceof Unavailable;
-      // A document that is too large is alone in its batch.
-      if (batch.length === 1 && error instanceof Error && !isUnavailable) return [error];
-      if (isUnavailable && batch.length > MIN_WRITE_BATCH_SIZE) {
-        this.writesAtOnce = Math.max(MIN_WRITE_BATCH_SIZE, Math.floor(batch.length / 2));
-      }
-      throw error;
-    }
-  }
-
-  /**
-   * Performs writes to different ids. Returns the unique index that refused one, if any.
-   * @param attempt number of the attempt, from 1
-   */
-  private async writeUnordered(batch: readonly BulkWrite<T>[], attempt: number): Promise<string | undefined> {
-    const models = batch.map(({ model }) => model);
-    const refused = await this.access.runRepeatable((documents) =>
-      documents.bulkWrite(models, { ordered: false }).then(() => [], listRefusedWrites),
-    );
-    let refusedBy = refused.find(({ index }) => index !== undefined && index !== ID_INDEX)?.index;
-    const writesOf = (violated: string | undefined) =>
-      refused.flatMap(({ at, index }) => (index === violated ? (batch[at] ?? []) : []));
-    const conflicting = writesOf(ID_INDEX).filter(({ write }) => write.kind === 'upsert');
-    // The write is retried for the same reason as in `upsert`.
-    const again = conflicting.filter(({ guard }) => attempt < getMaxAttempts(guard));
-    try {
-      for (const { write } of writesOf(undefined)) {
-        const index = await this.writeWithoutBulk(write);
-        refusedBy ??= index;
-      }
-      const later = again.length === 0 ? undefined : await this.writeUnordered(again, attempt + 1);
-      refusedBy ??= later;
-    } catch (error) {
-      throw convertToUnknownOutcome(error);
-    }
-    if (conflicting.some(({ guard }) => guard === undefined && attempt === UPSERT_ATTEMPTS))
-      throw createContentionError();
-    return refusedBy;
-  }
-
-  /**
-   * Repeats a write that an index refused in a bulk, because the error of a single write has the key pattern of the
-   * index.
-   * @returns the unique index that refused the write, if any
-   */
-  private async writeWithoutBulk(write: CollectionWrite<T>): Promise<string | undefined> {
-    try {
-      if (write.kind === 'insert') await this.insert(write.document);
-      if (write.kind === 'upsert') await this.upsert(write.document, write.guard);
-      return undefined;
-    } catch (error) {
-      if (error instanceof DuplicateKey) return error.index;
-      throw error;
-    }
-  }
-}
-
-function getMaxAttempts(guard: Filter | undefined): number {
-  return guard === undefined ? UPSERT_ATTEMPTS : GUARDED_UPSERT_ATTEMPTS;
-}
-
-function createContentionError(): Unavailable {
-  return new Unavailable(ENGINE_NAME, 'other writes change the document all the time');
 }

@@ -52,7 +52,7 @@ export interface PublisherOptions {
   readonly partitionPollMs?: number;
   /** Milliseconds to wait for read models without progress; 30,000 by default. */
   readonly patienceMs?: number;
-  /** Milliseconds between two writes of the checkpoint; 0 by default. */
+  /** Milliseconds between two writes of the checkpoint; 0 by default, and ignored with partitions. */
   readonly checkpointIntervalMs?: number;
   /** Milliseconds to wait for more events while events arrive quickly; 0 by default. */
   readonly batchingDelayMs?: number;

@@ -2,7 +2,7 @@ import { getCurrentRequest } from '@tracking/http';
 import type { Collection, Document, DocumentStore } from '@tracking/ports';
 
 const WRITE_METHODS: ReadonlySet<string> = new Set<keyof Collection<Document>>([
-  ...(['insert', 'replace', 'upsert', 'delete', 'writeMany', 'claim'] as const),
+  ...(['insert', 'replace', 'replaceMany', 'upsert', 'delete', 'writeMany', 'claim'] as const),
 ]);
 
 interface RecordedWrite {
