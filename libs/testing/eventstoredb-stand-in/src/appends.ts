@@ -17,6 +17,7 @@ import type {
   ServerDuplexStream,
 } from '@grpc/grpc-js';
 import type { AppendResult } from '@tracking/ports';
+import { checkNodeRole, type NodeRole } from './gate.ts';
 import { toAppendStatus, toServiceError } from './errors.ts';
 import type { FaultSwitches } from './faults.ts';
 import {
@@ -35,17 +36,22 @@ interface IncomingAppend {
   readonly proposed: (AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage)[];
 }
 
-/**
- * Handles the calls `Append` (one append for each call) and `BatchAppend` (any number of appends over one long call).
- */
-export function createAppendCallHandlers(streams: StreamStore, faults: FaultSwitches) {
-  async function storeAppend({ stream, expected, proposed }: IncomingAppend): Promise<AppendResult> {
-    const result = await streams.appendEvents(stream, expected, proposed.map(toNewEvent));
-    faults.onAppendStored();
-    return result;
-  }
+async function storeAppend(
+  streams: StreamStore,
+  faults: FaultSwitches,
+  { stream, expected, proposed }: IncomingAppend,
+): Promise<AppendResult> {
+  const result = await streams.appendEvents(stream, expected, proposed.map(toNewEvent));
+  faults.onAppendStored();
+  return result;
+}
 
-  const append: handleClientStreamingCall<AppendReq, AppendResp> = (call, callback) => {
+/** Handles the call `Append`, which carries one append. */
+export function createAppendCallHandler(
+  streams: StreamStore,
+  faults: FaultSwitches,
+): handleClientStreamingCall<AppendReq, AppendResp> {
+  return (call, callback) => {
     let incoming: IncomingAppend | undefined;
     call.on('data', (request: AppendReq) => {
       const options = request.getOptions();
@@ -59,7 +65,7 @@ export function createAppendCallHandlers(streams: StreamStore, faults: FaultSwit
       // its cancellation.
       await setImmediate();
       if (incoming === undefined || call.cancelled) return;
-      storeAppend(incoming)
+      storeAppend(streams, faults, incoming)
         .then(toSuccessResponse, toConflictResponse)
         .then(
           async (response) => {
@@ -70,10 +76,18 @@ export function createAppendCallHandlers(streams: StreamStore, faults: FaultSwit
         );
     });
   };
+}
 
-  const batchAppend: handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> = (call) => {
+/** Handles the call `BatchAppend`, which carries any number of appends. @param getRole returns the role of the node */
+export function createBatchAppendCallHandler(
+  streams: StreamStore,
+  faults: FaultSwitches,
+  getRole: () => NodeRole,
+): handleBidiStreamingCall<BatchAppendReq, BatchAppendResp> {
+  return (call) => {
     const pending = new Map<string, IncomingAppend>();
-    call.on('data', (request: BatchAppendReq) => {
+    const requiresLeader = call.metadata.get('requires-leader')[0] === 'true';
+    call.on('data', async (request: BatchAppendReq) => {
       const key = request.getCorrelationId()?.getString() ?? '';
       const options = request.getOptions();
       if (options !== undefined) {
@@ -86,7 +100,12 @@ export function createAppendCallHandlers(streams: StreamStore, faults: FaultSwit
       for (const message of request.getProposedMessagesList()) incoming?.proposed.push(message);
       if (incoming === undefined || !request.getIsFinal()) return;
       pending.delete(key);
-      void respondToBatchAppend(call, request, incoming);
+      await faults.waitWhileFrozen();
+      if (call.cancelled) return;
+      // The role can change during the call. A node that is no longer the leader ends the call.
+      const refusal = checkNodeRole(getRole(), requiresLeader);
+      if (refusal === undefined) await respondToBatchAppend(call, request, incoming);
+      else call.emit('error', refusal);
     });
     call.on('end', () => call.end());
   };
@@ -101,7 +120,7 @@ export function createAppendCallHandlers(streams: StreamStore, faults: FaultSwit
       .setStreamIdentifier(createStreamIdentifier(incoming.stream));
     let answers = 1;
     try {
-      const { revision, position } = await storeAppend(incoming);
+      const { revision, position } = await storeAppend(streams, faults, incoming);
       const logPosition = toLogPosition(position);
       const at = new sharedPb.AllStreamPosition().setCommitPosition(logPosition).setPreparePosition(logPosition);
       response.setSuccess(new streamsPb.BatchAppendResp.Success().setCurrentRevision(String(revision)).setPosition(at));
@@ -114,8 +133,6 @@ export function createAppendCallHandlers(streams: StreamStore, faults: FaultSwit
     await faults.waitWhileHanging();
     for (let count = 0; count < answers && !call.destroyed; count += 1) call.write(response);
   }
-
-  return { append, batchAppend };
 }
 
 function createIncomingAppend(

@@ -23,7 +23,8 @@ interface GateOptions {
   readonly users: ReadonlyMap<string, string>;
 }
 
-type Refusal = Pick<StatusObject, 'code' | 'details' | 'metadata'>;
+/** The error with which a node ends a call. */
+export type Refusal = Pick<StatusObject, 'code' | 'details' | 'metadata'>;
 
 /** Calls that a node answers without credentials and in every role. */
 const CALLS_WITHOUT_CREDENTIALS_PATTERN = /^\/event_store\.client\.(gossip|server_features)\./;
@@ -58,7 +59,8 @@ function checkCredentials(users: ReadonlyMap<string, string>, authorization: str
   return users.get(name) === password ? undefined : createServiceError(status.UNAUTHENTICATED, 'Unauthenticated');
 }
 
-function checkNodeRole({ isLeader, leader }: NodeRole, requiresLeader: boolean): Refusal | undefined {
+/** Returns the refusal of a request that a node cannot answer in its role; undefined if it can. */
+export function checkNodeRole({ isLeader, leader }: NodeRole, requiresLeader: boolean): Refusal | undefined {
   if (leader === undefined) return createServiceError(status.UNAVAILABLE, 'Server Is Not Ready');
   if (isLeader || !requiresLeader) return undefined;
   // A node describes this error with the same words. The client reads only the trailers.

@@ -9,9 +9,9 @@ import serverFeaturesPb, { type SupportedMethods } from '@eventstore/db-client/g
 import sharedPb, { type Empty } from '@eventstore/db-client/generated/shared_pb.js';
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { type handleUnaryCall, Server, ServerCredentials, type ConnectionInjector } from '@grpc/grpc-js';
-import { createAppendCallHandlers, createDeleteCallHandlers } from './appends.ts';
+import { createAppendCallHandler, createBatchAppendCallHandler, createDeleteCallHandlers } from './appends.ts';
 import { FaultSwitches } from './faults.ts';
-import { createCredentialAndRoleInterceptor } from './gate.ts';
+import { createCredentialAndRoleInterceptor, type NodeRole } from './gate.ts';
 import { createNodeAddress, LISTEN_HOST, type NodeAddress } from './node-address.ts';
 import { createReadCallHandler } from './reads.ts';
 import { createNewEvent, RequestRefusedError } from './records.ts';
@@ -63,18 +63,14 @@ export class StandInNode {
   private stats: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: NodeOptions) {
-    const { port, streams, settings, cluster } = options;
+    const { port, streams, settings } = options;
     const { tls, users } = settings;
     this.address = createNodeAddress(port, tls !== undefined);
     this.log = new ReplicaLog(streams.store);
     this.faults = new FaultSwitches(() => this.cutNodeConnections());
-    const role = () => {
-      const leader = cluster.findLeader();
-      return { isLeader: leader === this, leader: leader?.address };
-    };
     this.grpc = new Server({
       'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
-      interceptors: [createCredentialAndRoleInterceptor({ faults: this.faults, role, users })],
+      interceptors: [createCredentialAndRoleInterceptor({ faults: this.faults, role: () => this.role, users })],
     });
     const credentials =
       tls === undefined
@@ -88,6 +84,11 @@ export class StandInNode {
   /** True if the node is part of the cluster at this moment. */
   get isAlive(): boolean {
     return this.listener !== undefined && !this.faults.isFrozen;
+  }
+
+  private get role(): NodeRole {
+    const leader = this.options.cluster.findLeader();
+    return { isLeader: leader === this, leader: leader?.address };
   }
 
   async startStandInNode(): Promise<void> {
@@ -135,7 +136,8 @@ export class StandInNode {
     const streams = all.withLogCopy(this.log);
     this.grpc.addService(streamsService.StreamsService, {
       read: createReadCallHandler(streams, this.faults, settings),
-      ...createAppendCallHandlers(streams, this.faults),
+      append: createAppendCallHandler(streams, this.faults),
+      ...(settings.batchAppend && { batchAppend: createBatchAppendCallHandler(streams, this.faults, () => this.role) }),
       ...createDeleteCallHandlers(streams, this.faults),
     });
     this.grpc.addService(gossipService.GossipService, { read: createGossipCallHandler(cluster) });

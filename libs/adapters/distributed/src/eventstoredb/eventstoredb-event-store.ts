@@ -4,7 +4,6 @@ import {
   jsonEvent,
   StreamNotFoundError,
   WrongExpectedVersionError,
-  type JSONEventData,
   type ResolvedEvent,
   type StreamingRead,
 } from '@eventstore/db-client';
@@ -15,7 +14,6 @@ import {
   MAX_APPEND_BYTES,
   Unavailable,
   VersionConflict,
-  computeEventBytes,
   createRetryCounter,
   type AppendResult,
   type CatchUpOptions,
@@ -31,6 +29,7 @@ import {
   type StoredEvent,
 } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
+import type { AppendRequest, NodeAppendResult } from './batch-append.ts';
 import { catchUp } from './catch-up.ts';
 import {
   DEFAULT_EVENTSTOREDB_LIMITS,
@@ -98,17 +97,28 @@ export class EventStoreDbEventStore implements EventStore {
 
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
     if (events.length === 0) throw new TypeError('cannot append: specify at least one event');
-    const bytes = measureWritableEvents(events);
+    const request = createAppendRequest(stream, expected, events);
+    const { bytes } = request;
     this.throwIfClosed();
     const { maxAppends, maxAppendingBytes } = this.limits;
     const isFull = this.appending.size >= maxAppends || this.appendingBytes + bytes > maxAppendingBytes;
     if (this.appending.size > 0 && isFull)
       throw new Busy(ENGINE_NAME, 'too many appends are waiting for the event store; retry later');
-    const request = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata }));
     const { operationTimeoutMs } = this.limits;
-    const answer = retryUntilTimeout(operationTimeoutMs, (leftMs) =>
-      this.appendToNode(stream, expected, request, leftMs),
-    );
+    let attempts = 0;
+    const answer = retryUntilTimeout(operationTimeoutMs, async (leftMs) => {
+      attempts += 1;
+      // A repeated append has its own call, whose errors name the reason.
+      const { revision, position } =
+        attempts === 1 && this.node.batchAppends.canAppend
+          ? await this.node.batchAppends.appendToStream(request, leftMs)
+          : await this.appendInOwnCall(request, leftMs);
+      // A node may not report the position of a repeated append.
+      return this.recordAppend({
+        revision,
+        position: position ? encodePosition(position) : await this.readPosition(stream, revision, leftMs),
+      });
+    });
     this.appending.add(answer);
     this.appendingBytes += bytes;
     try {
@@ -186,25 +196,18 @@ export class EventStoreDbEventStore implements EventStore {
     return this.closed;
   }
 
-  private async appendToNode(
-    stream: string,
-    expected: ExpectedRevision,
-    events: JSONEventData[],
+  private async appendInOwnCall(
+    { stream, expected, events }: AppendRequest,
     leftMs: number,
-  ): Promise<AppendResult> {
+  ): Promise<NodeAppendResult> {
     const { client, callOptions, connection } = this.node.leader;
     const expectedRevision = expected === 'no_stream' ? expected : BigInt(expected);
+    const messages = events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata }));
     try {
-      const answer = client.appendToStream(stream, events, { ...callOptions, expectedRevision, deadline: leftMs });
+      const answer = client.appendToStream(stream, messages, { ...callOptions, expectedRevision, deadline: leftMs });
       // The store limits the duration here, because the client's own deadline starts only when it is connected.
       const { nextExpectedRevision, position } = await connection.awaitAnswer(answer, leftMs);
-      const revision = Number(nextExpectedRevision);
-      if (position !== undefined) return this.recordAppend({ revision, position: encodePosition(position) });
-      // A node may not report the position of a repeated append.
-      const [last] = (await readStreamBatch(this.node.leader, stream, { from: revision, count: 1, silenceMs: leftMs }))
-        .found;
-      if (last === undefined) throw createTimeoutError();
-      return this.recordAppend({ revision, position: last.position });
+      return { revision: Number(nextExpectedRevision), position };
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       const { actualVersion } = error;
@@ -214,6 +217,12 @@ export class EventStoreDbEventStore implements EventStore {
         typeof actualVersion === 'bigint' ? Number(actualVersion) : 'no_stream',
       );
     }
+  }
+
+  private async readPosition(stream: string, revision: number, silenceMs: number): Promise<Position> {
+    const [last] = (await readStreamBatch(this.node.leader, stream, { from: revision, count: 1, silenceMs })).found;
+    if (last === undefined) throw createTimeoutError();
+    return last.position;
   }
 
   private recordAppend(result: AppendResult): AppendResult {
@@ -252,18 +261,24 @@ export class EventStoreDbEventStore implements EventStore {
 }
 
 /**
- * Returns the size of events in bytes.
+ * Encodes an append.
  * @throws TypeError for events that would cause uncaught errors in the client; AppendTooLarge
  */
-function measureWritableEvents(events: readonly NewEvent[]): number {
+function createAppendRequest(
+  stream: string,
+  expected: ExpectedRevision,
+  events: readonly NewEvent[],
+): AppendRequest & { readonly bytes: number } {
   let bytes = 0;
-  for (const event of events) {
-    if (!UUID_PATTERN.test(event.id))
-      throw new TypeError('cannot append: the id of an event must be a lower-case UUID');
-    bytes += computeEventBytes(event);
-  }
+  const encoded = events.map(({ data, metadata }) => {
+    const body = { data: Buffer.from(JSON.stringify(data)), metadata: Buffer.from(JSON.stringify(metadata)) };
+    bytes += body.data.length + body.metadata.length;
+    return body;
+  });
+  if (!events.every(({ id }) => UUID_PATTERN.test(id)))
+    throw new TypeError('cannot append: the id of an event must be a lower-case UUID');
   if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge();
-  return bytes;
+  return { stream, expected, events, encoded, bytes };
 }
 
 interface StreamReadRange {

@@ -15,6 +15,7 @@ import {
   formatConnectionString,
   parseConnectionString,
 } from './connection-string.ts';
+import { BatchAppends } from './batch-append.ts';
 import { ENGINE_NAME, NodeConnection } from './node-connection.ts';
 
 export const DEFAULT_EVENTSTOREDB_LIMITS: EventStoreDbLimits = {
@@ -83,6 +84,8 @@ export interface NodeClient {
    * the connection string.
    */
   readonly anyNode: NodeCallTarget;
+  /** Appends to the leader over one long call. */
+  readonly batchAppends: BatchAppends;
   /** Highest position that this process wrote or read from the leader. */
   readonly stored: HighestKnownPosition;
   readonly connectionString: ConnectionString;
@@ -132,13 +135,18 @@ export function createNodeClient({ url, credentials, limits }: EventStoreDbOptio
     callOptions: { requiresLeader, ...(login && { credentials: login }) },
     connection,
   });
+  const leader = createTarget(toLeader, true);
+  const batchAppends = new BatchAppends(toLeader, leader.callOptions);
   return {
-    leader: createTarget(toLeader, true),
+    leader,
+    batchAppends,
     anyNode: createTarget(toAnyNode, false),
     stored: new HighestKnownPosition(),
     connectionString,
-    close: async () =>
-      void (await Promise.all([...new Set([toLeader, toAnyNode])].map((one) => one.closeNodeConnection()))),
+    close: async () => {
+      batchAppends.endCalls();
+      await Promise.all([...new Set([toLeader, toAnyNode])].map((one) => one.closeNodeConnection()));
+    },
   };
 }
 

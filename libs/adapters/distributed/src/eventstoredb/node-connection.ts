@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
-import type { Channel } from '@grpc/grpc-js';
+import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { CallOptions, Channel, Client, Metadata } from '@grpc/grpc-js';
 import { Unavailable } from '@tracking/ports';
 import { monotonicMs } from '@tracking/resilience';
 
@@ -13,6 +14,8 @@ const DEADLINE_EXCEEDED_STATUS = 4;
 interface EventStoreDbClientInternals {
   readonly handleError: (client: { readonly getChannel: () => unknown }, failure: Error) => Promise<void>;
   readonly getChannel: () => Promise<Channel>;
+  readonly getGRPCClient: (type: unknown, name: string) => Promise<Client>;
+  readonly callArguments: (options: object, callOptions: CallOptions) => [Metadata, CallOptions];
 }
 
 /** A connection to one node, which the client chooses. It changes to another node when the node is lost. */
@@ -29,6 +32,21 @@ export class NodeConnection {
   ) {
     this.client = EventStoreDBClient.connectionString(url);
     this.internals = patchEventStoreDbClient(this.client);
+  }
+
+  /** Returns the gRPC client of the current node. A lost node gets no further calls, and its client is replaced. */
+  getGrpcClient(): Promise<Client> {
+    return this.internals.getGRPCClient(streamsService.StreamsClient, 'batchAppend');
+  }
+
+  /** Returns metadata and options of a call without a deadline. */
+  createLongCallArguments(callOptions: object): [Metadata, CallOptions] {
+    return this.internals.callArguments(callOptions, { deadline: Infinity });
+  }
+
+  /** Searches for another node if the error of a call shows that the node is lost, or no longer the leader. */
+  handleCallError(client: Client, error: Error): void {
+    void this.internals.handleError(client, error);
   }
 
   /**
@@ -106,7 +124,7 @@ export class NodeConnection {
  * Changes three behaviors of the client that would lose concurrent appends or end the process:
  * - Appends that share one long call (`BatchAppend`) are in one map for all clients of the process. An error of any call
  *   rejects them all, a later response causes an uncaught `TypeError`, and the error of a write that waits for capacity
- *   is uncaught too. So each append uses its own call, as with servers without `BatchAppend`.
+ *   is uncaught too. So each append of the client uses its own call, as with servers without `BatchAppend`.
  * - After an error, the client closes its channel immediately. An append that is being started then fails with an
  *   uncaught error. If no node is found meanwhile, there is an unhandled rejection. So the channel is closed in a turn of
  *   the event loop of its own.
