@@ -1,5 +1,5 @@
-import { Metadata, credentials, status, type ChannelCredentials, type ServiceError } from '@grpc/grpc-js';
-import { ClientProxyFactory, Transport, type ClientGrpcProxy } from '@nestjs/microservices';
+import { type Client, Metadata, status, type ServiceError } from '@grpc/grpc-js';
+import type { ClientGrpcProxy } from '@nestjs/microservices';
 import { DomainError } from '@tracking/contracts';
 import {
   Unavailable,
@@ -11,23 +11,23 @@ import {
 } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import { firstValueFrom, type Observable } from 'rxjs';
+import { CallNotStarted, CallStreams } from './call-streams.ts';
+import { createGrpcClient } from './grpc-client.ts';
 import {
   DEFAULT_GRPC_LIMITS,
   type GrpcLimits,
   type GrpcClientTls,
-  createKeepaliveOptions,
-  createMessageSizeOptions,
   setRequestOrigin,
   setBearerToken,
 } from './grpc-options.ts';
 import { receiveMessages } from './message-stream.ts';
-import { REPLICA_BALANCER_NAME, setRoutingKey } from './replica-balancer.ts';
+import { setRoutingKey } from './replica-balancer.ts';
 import { RunningGrpcCalls } from './running-calls.ts';
 import {
   type AnswerMessage,
+  CALLS_SERVICE,
   parseAnswerMessage,
   type LoadedServicePart,
-  type LoadedProto,
   loadProto,
   type Parts,
   toRequestMessage,
@@ -50,6 +50,9 @@ const TOKEN_REFUSED_MESSAGE = 'the service refuses the token; use the same servi
 
 /** Running calls of each open channel of a process, by its metrics. A process has one gauge for all its channels. */
 const RUNNING_CALLS_BY_METRICS = new WeakMap<Metrics, Set<RunningGrpcCalls>>();
+
+/** Number of channels that this process has opened, for their names. */
+let openedChannels = 0;
 
 /**
  * Returns the key that selects the replica for a request. All callers send requests with the same key to the same
@@ -90,6 +93,7 @@ interface CalledOperation {
   readonly service: string;
   readonly rpc: ProtoOperation;
   readonly client: ServiceClient;
+  readonly streams: CallStreams;
   readonly deadlineMs: number;
   readonly findRoutingKey: FindRoutingKey;
 }
@@ -105,6 +109,7 @@ interface CalledOperation {
 export class GrpcServiceChannel {
   private readonly limits: GrpcLimits;
   private readonly clients: ClientGrpcProxy[] = [];
+  private readonly streams: CallStreams[] = [];
   private readonly metadata = new Metadata({ waitForReady: true });
   private readonly running: RunningGrpcCalls;
   /** Running calls of each open channel of this process. */
@@ -145,13 +150,22 @@ export class GrpcServiceChannel {
     const url = this.options.services[proto.name];
     if (url === undefined) throw new Error(`the address of service ${proto.name} is not configured`);
     const loaded = loadProto(proto);
-    const client = createClient(url, loaded, this.options.tls, this.limits);
+    const channelName = `${proto.name} ${(openedChannels += 1)}`;
+    const client = createGrpcClient(url, loaded, { channelName, tls: this.options.tls, limits: this.limits });
     this.clients.push(client);
+    const streams = new CallStreams({
+      client: client.getClientByServiceName<Client>(CALLS_SERVICE),
+      rpc: loaded.callStream,
+      channelName,
+      addToken: (metadata) => setBearerToken(metadata, this.options.token),
+      maxAgeMs: this.limits.connectionAgeMs,
+    });
+    this.streams.push(streams);
     const operationsOf = ({ service, rpcs }: LoadedServicePart) => {
       const serviceClient = client.getService<ServiceClient>(service);
       return Object.fromEntries(
         rpcs.map((rpc) => {
-          const callee = { service: proto.name, rpc, client: serviceClient, deadlineMs, findRoutingKey };
+          const callee = { service: proto.name, rpc, client: serviceClient, streams, deadlineMs, findRoutingKey };
           if (rpc.isStreamed) return [rpc.operation, this.createStreamedCall(callee)];
           return [rpc.operation, (request: object = {}) => this.callOperation(callee, request)];
         }),
@@ -165,6 +179,7 @@ export class GrpcServiceChannel {
     this.closing.abort();
     await this.running.waitUntilSettled();
     this.runningInProcess.delete(this.running);
+    for (const streams of this.streams) streams.closeStreams();
     for (const client of this.clients) client.close();
   }
 
@@ -177,8 +192,8 @@ export class GrpcServiceChannel {
     if (bytes > this.limits.maxRequestBytes) {
       throw new Error(`${service}.${rpc.name}: the request is larger than ${this.limits.maxRequestBytes} bytes`);
     }
-    const metadata = this.createCallMetadata(callee.findRoutingKey(request));
-    return this.running.countGrpcCall(this.callWithRetries(callee, message, metadata), bytes);
+    const routingKey = callee.findRoutingKey(request);
+    return this.running.countGrpcCall(this.callWithRetries(callee, message, routingKey), bytes);
   }
 
   /**
@@ -189,7 +204,7 @@ export class GrpcServiceChannel {
       this.throwIfClosed(service);
       const message = toRequestMessage(request, rpc.fields);
       try {
-        const messages = client[rpc.method]?.(message, this.createCallMetadata(undefined), {});
+        const messages = client[rpc.method]?.(message, this.createCallMetadata(undefined, this.options.origin?.()), {});
         await receiveMessages(messages, onMessage, AbortSignal.any([signal, this.closing.signal]));
       } catch (error) {
         const { code, details } = error as Partial<ServiceError>;
@@ -205,15 +220,23 @@ export class GrpcServiceChannel {
   }
 
   private async callWithRetries(
-    { service, rpc, client, deadlineMs }: CalledOperation,
+    { service, rpc, client, streams, deadlineMs }: CalledOperation,
     message: RequestMessage,
-    metadata: Metadata,
+    routingKey: string | undefined,
   ): Promise<unknown> {
     const end = monotonicMs() + deadlineMs;
+    const origin = this.options.origin?.();
+    let metadata: Metadata | undefined;
     let lostAttempts = 0;
     const call = async (failures: number) => {
       lostAttempts = failures;
       if (failures > 0) this.repeats.add(1, { service });
+      else if (routingKey !== undefined && rpc.isCommand) {
+        const request = { method: rpc.name, request: rpc.serializeRequest(message), routingKey, origin };
+        const answer = await ignoreNotStarted(streams.callOperation({ ...request, timeoutMs: deadlineMs }));
+        if (answer !== undefined) return answer;
+      }
+      metadata ??= this.createCallMetadata(routingKey, origin);
       const deadline = Date.now() + end - monotonicMs();
       const calling = client[rpc.method]?.(message, metadata, { deadline });
       if (calling === undefined) throw new Error(`the client of ${service} has no operation ${rpc.name}`);
@@ -246,8 +269,7 @@ export class GrpcServiceChannel {
     }
   }
 
-  private createCallMetadata(routingKey: string | undefined): Metadata {
-    const origin = this.options.origin?.();
+  private createCallMetadata(routingKey: string | undefined, origin: RequestOrigin | undefined): Metadata {
     if (origin === undefined && routingKey === undefined) return this.metadata;
     const metadata = this.metadata.clone();
     if (origin !== undefined) setRequestOrigin(metadata, origin);
@@ -268,43 +290,12 @@ export class GrpcServiceChannel {
   }
 }
 
-function createClient(
-  url: string,
-  { proto, definition }: LoadedProto,
-  tls: true | GrpcClientTls | undefined,
-  limits: GrpcLimits,
-): ClientGrpcProxy {
-  const bytes = createMessageSizeOptions(limits);
-  const serverName = tls === true ? undefined : tls?.serverName;
-  return ClientProxyFactory.create({
-    transport: Transport.GRPC,
-    options: {
-      package: proto.package,
-      packageDefinition: definition,
-      url,
-      credentials: tls === undefined ? credentials.createInsecure() : createChannelCredentials(tls === true ? {} : tls),
-      maxSendMessageLength: bytes.request,
-      maxReceiveMessageLength: bytes.reply,
-      keepalive: createKeepaliveOptions(limits),
-      channelOptions: {
-        'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ [REPLICA_BALANCER_NAME]: {} }] }),
-        'grpc.service_config_disable_resolution': 1,
-        'grpc.dns_min_time_between_resolutions_ms': 2_000,
-        'grpc.initial_reconnect_backoff_ms': 100,
-        'grpc.max_reconnect_backoff_ms': 2_000,
-        // gRPC's own retries are disabled, because only this class retries.
-        'grpc.enable_retries': 0,
-        // The channel ignores proxy environment variables, which apply to requests to other networks and not to calls
-        // between services.
-        'grpc.enable_http_proxy': 0,
-        'grpc.enable_channelz': 0,
-        ...(serverName !== undefined && { 'grpc.ssl_target_name_override': serverName }),
-      },
-    },
-  }) as ClientGrpcProxy;
-}
-
-function createChannelCredentials({ ca, cert, key }: GrpcClientTls): ChannelCredentials {
-  const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
-  return credentials.createSsl(pem(ca), pem(key), pem(cert));
+/** Resolves with undefined if the call was not started. Otherwise settles like the call. */
+async function ignoreNotStarted<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof CallNotStarted) return undefined;
+    throw error;
+  }
 }

@@ -4,6 +4,7 @@ import {
   type Metadata,
   type Server,
   ServerCredentials,
+  type ServerDuplexStream,
   type ServerOptions,
   type ServerUnaryCall,
   type ServerWritableStream,
@@ -15,9 +16,9 @@ import { ReflectionService } from '@grpc/reflection';
 import type { Observable } from 'rxjs';
 import { Controller, type INestMicroservice, type LoggerService, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { GrpcMethod, type MicroserviceOptions, RpcException, Transport } from '@nestjs/microservices';
+import { GrpcMethod, GrpcStreamCall, type MicroserviceOptions, RpcException, Transport } from '@nestjs/microservices';
 import 'reflect-metadata';
-import { type Logger, type Metrics, toOriginLogFields, type RequestOrigin } from '@tracking/ports';
+import type { Logger, Metrics } from '@tracking/ports';
 import {
   DEFAULT_GRPC_LIMITS,
   type GrpcLimits,
@@ -27,17 +28,18 @@ import {
   readRequestOrigin,
   createBearerTokenInterceptor,
 } from './grpc-options.ts';
-import { createMessageStream, type SendMessage } from './message-stream.ts';
-import { RunningGrpcCalls } from './running-calls.ts';
+import { CallStreamHandler } from './call-stream-handler.ts';
+import { createMessageStream } from './message-stream.ts';
+import { OperationRegistry } from './operation-registry.ts';
 import {
+  type AnswerBatch,
   type AnswerMessage,
-  toAnswerMessage,
-  toErrorMessage,
+  type CallBatch,
+  CALLS_SERVICE,
   type LoadedProto,
   loadProto,
   type Parts,
   type RequestMessage,
-  parseRequest,
   type ServiceProto,
 } from './service-protos.ts';
 
@@ -66,6 +68,7 @@ export class GrpcServiceServer {
   private readonly limits: GrpcLimits;
   private readonly loaded: LoadedProto;
   private readonly operations: OperationRegistry;
+  private readonly callStreams: CallStreamHandler;
   private app: INestMicroservice | undefined;
   /**
    * The gRPC server inside the microservice. The shutdown of the microservice itself would wait for calls without a
@@ -77,6 +80,11 @@ export class GrpcServiceServer {
     this.limits = { ...DEFAULT_GRPC_LIMITS, ...options.limits };
     this.loaded = loadProto(options.proto);
     this.operations = new OperationRegistry(this.loaded, this.limits, options.logger);
+    this.callStreams = new CallStreamHandler({
+      rpcs: new Map(this.loaded.parts.flatMap(({ rpcs }) => rpcs.map((rpc) => [rpc.name, rpc]))),
+      answerCall: (method, request, origin) => this.operations.toAnswer(method, request, origin),
+      turnsBeforeStart: EVENT_LOOP_TURNS_BEFORE_START,
+    });
     const help = 'Calls from other services that this process has not answered yet.';
     options.metrics.gauge('command_server_calls', help, [], () => this.operations.depth);
   }
@@ -95,7 +103,7 @@ export class GrpcServiceServer {
     // Passes messages of the gRPC driver to the log, because the driver would print them otherwise.
     setLogger({ error: (message: string) => logger.warn({ source: 'grpc' }, message) });
     const bytes = createMessageSizeOptions(this.limits);
-    const module = { module: OperationsModule, controllers: [createGrpcController(this.loaded, this.operations)] };
+    const module = { module: OperationsModule, controllers: [this.createController()] };
     this.app = await NestFactory.createMicroservice<MicroserviceOptions>(module, {
       logger: createNestLogger(logger),
       abortOnError: false,
@@ -134,6 +142,14 @@ export class GrpcServiceServer {
     clearTimeout(patience);
   }
 
+  /** Creates a controller class for the operations of this process and for calls over streams. */
+  private createController(): Type {
+    const controller = createGrpcController(this.loaded, this.operations);
+    const value = (call: ServerDuplexStream<CallBatch, AnswerBatch>) => this.callStreams.serveStream(call);
+    addHandler(controller, CALLS_SERVICE, value, GrpcStreamCall(CALLS_SERVICE, 'Run'));
+    return controller;
+  }
+
   /** Options that the framework passes to the server that it creates. */
   private serverOptions(token: string): ServerOptions {
     return {
@@ -149,6 +165,7 @@ export class GrpcServiceServer {
    */
   private async closeAndWait(): Promise<void> {
     this.operations.endStreamedOperations();
+    this.callStreams.refuseFurtherCalls();
     await this.app?.close();
     await this.operations.waitUntilIdle();
   }
@@ -177,12 +194,17 @@ function createGrpcController({ parts }: LoadedProto, operations: OperationRegis
   for (const { service, rpcs } of parts) {
     for (const { method, name, isStreamed } of rpcs) {
       const handle = isStreamed ? createStreamHandler(name, operations) : createGrpcHandler(name, operations);
-      const handler = { value: handle, configurable: true, enumerable: true, writable: true };
-      Object.defineProperty(OperationsController.prototype, name, handler);
-      GrpcMethod(service, method)(OperationsController.prototype, name, handler);
+      addHandler(OperationsController, name, handle, GrpcMethod(service, method));
     }
   }
   return OperationsController;
+}
+
+/** Adds a decorated method to a controller class. */
+function addHandler(controller: Type, name: string, value: unknown, decorate: MethodDecorator): void {
+  const handler = { value, configurable: true, enumerable: true, writable: true };
+  Object.defineProperty(controller.prototype, name, handler);
+  decorate(controller.prototype as object, name, handler);
 }
 
 function createGrpcHandler(name: string, operations: OperationRegistry) {
@@ -206,120 +228,4 @@ function createStreamHandler(name: string, operations: OperationRegistry) {
     call: ServerWritableStream<RequestMessage, AnswerMessage>,
   ): Observable<AnswerMessage> =>
     createMessageStream(call, (send, ending) => operations.runStream(name, request, send, ending));
-}
-
-/** An operation. The listener and the signal are only for streamed operations. */
-type Operation = (request: object, onMessage?: SendMessage, signal?: AbortSignal) => Promise<unknown>;
-type ByName<T> = Readonly<Record<string, T | undefined>>;
-
-/** Registry of the operations of this process and their running calls. */
-class OperationRegistry {
-  /** Registered values by the name of their rpc. */
-  private readonly operations = new Map<string, Operation>();
-  private readonly running: RunningGrpcCalls;
-  private readonly streams = new Set<AbortController>();
-
-  constructor(
-    private readonly loaded: LoadedProto,
-    private readonly limits: GrpcLimits,
-    private readonly logger: Logger,
-  ) {
-    this.running = new RunningGrpcCalls(limits);
-  }
-
-  get depth(): number {
-    return this.running.count;
-  }
-
-  /**
-   * Registers the operations of this process. @throws Error if the .proto file declares an operation that is missing
-   */
-  registerOperation<T extends Parts<T>>(parts: T): void {
-    const served = parts as unknown as ByName<ByName<Operation>>;
-    for (const { name, rpcs } of this.loaded.parts) {
-      const part = served[name];
-      for (const rpc of rpcs) {
-        const operation = part?.[rpc.operation];
-        if (operation === undefined) throw new Error(`${rpc.name} is not an operation of ${this.loaded.proto.name}`);
-        this.operations.set(rpc.name, operation.bind(part));
-      }
-    }
-  }
-
-  /** Performs one call. Never rejects. @param name name of the rpc */
-  async toAnswer(name: string, request: RequestMessage, origin: Partial<RequestOrigin>): Promise<AnswerMessage> {
-    const bytes = Buffer.byteLength(request.json ?? '');
-    return this.running.countGrpcCall(this.runOperation(name, request, origin, bytes), bytes);
-  }
-
-  /**
-   * Runs a streamed operation. @param ending aborts when the caller is gone, and is aborted when this process stops
-   * @throws any error, which is also in the log
-   */
-  async runStream(
-    name: string,
-    request: RequestMessage,
-    onMessage: SendMessage,
-    ending: AbortController,
-  ): Promise<void> {
-    this.streams.add(ending);
-    try {
-      await this.findOperation(name, 0)(parseRequest(request), onMessage, ending.signal);
-    } catch (error) {
-      const isExpected = toErrorMessage(error) !== undefined;
-      if (isExpected) this.logger.info({ method: name, reason: String(error) }, 'command server: a stream was refused');
-      else this.logger.error({ method: name, err: error }, 'command server: a streamed operation failed');
-      throw error;
-    } finally {
-      this.streams.delete(ending);
-    }
-  }
-
-  /** Ends all streamed operations. Their callers continue with other processes. */
-  endStreamedOperations(): void {
-    for (const stream of this.streams) stream.abort();
-  }
-
-  /** Resolves when all running calls have ended. */
-  async waitUntilIdle(): Promise<void> {
-    await this.running.waitUntilSettled();
-  }
-
-  private async runOperation(
-    name: string,
-    request: RequestMessage,
-    origin: Partial<RequestOrigin>,
-    requestBytes: number,
-  ): Promise<AnswerMessage> {
-    const started = performance.now();
-    const about = { ...toOriginLogFields(origin), method: name };
-    const ended = (outcome: string) => {
-      // Calls that serve no client request are not logged, because processes constantly make them.
-      if (origin.request_id === undefined) return;
-      const duration_ms = Math.round((performance.now() - started) * 10) / 10;
-      this.logger.info({ ...about, outcome, duration_ms }, 'call');
-    };
-    try {
-      const answer = toAnswerMessage(await this.findOperation(name, requestBytes)(parseRequest(request)));
-      if (Buffer.byteLength(answer.json ?? '') > this.limits.maxAnswerBytes) {
-        throw new Error(`the response is larger than ${this.limits.maxAnswerBytes} bytes`);
-      }
-      ended('answered');
-      return answer;
-    } catch (error) {
-      const answer = toErrorMessage(error);
-      ended(Object.keys(answer ?? {})[0] ?? 'failed');
-      if (answer !== undefined) return answer;
-      this.logger.error({ ...about, err: error }, 'command server: an operation failed');
-      return { failed: `${this.loaded.proto.name}.${name} failed` };
-    }
-  }
-
-  /** Returns the operation if a call of this size may start. @throws Busy */
-  private findOperation(name: string, requestBytes: number): Operation {
-    this.running.throwIfFull(this.loaded.proto.name, requestBytes, this.streams.size);
-    const operation = this.operations.get(name);
-    if (operation === undefined) throw new Error(`this process does not implement the operation ${name}`);
-    return operation;
-  }
 }

@@ -15,7 +15,7 @@ interface Replica {
   readonly link: FaultyProxy;
 }
 
-describe('calls with a routing key', () => {
+describe('routed calls', () => {
   const closing: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -36,7 +36,7 @@ describe('calls with a routing key', () => {
     closing.push(() => channel.closeChannel());
     const findRoutingKey = (request: object) => (request as { readonly key?: string }).key;
     const { things } = channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, findRoutingKey);
-    return (key: string) => things.note({ key }) as Promise<string>;
+    return (key?: string) => things.note({ key }) as Promise<string>;
   }
   type Call = ReturnType<typeof openCaller>;
 
@@ -98,6 +98,15 @@ describe('calls with a routing key', () => {
     await eventually(async () => expect(await findReplicas(call)).toEqual(before));
   });
 
+  it('go to all replicas in turn if they have no routing key', async () => {
+    const replicas = [await startReplica('one'), await startReplica('two')];
+    const call = openCaller(replicas.map(({ link }) => link.port));
+    await findReplicasOnceConnected(call, 2);
+    const names: string[] = [];
+    for (let n = 0; n < 20; n += 1) names.push(await call());
+    expect(names.filter((name) => name === 'one')).toHaveLength(10);
+  });
+
   it('use a replica whose address is added to the name of the service, and no longer one whose address is removed', async () => {
     const port = await findFreePort();
     for (const host of ['127.0.0.1', '127.0.0.2']) {
@@ -113,7 +122,7 @@ describe('calls with a routing key', () => {
     closing.push(() => channel.closeChannel());
     const findRoutingKey = (request: object) => (request as { readonly key?: string }).key;
     const { things } = channel.createOperations<ThingsOperations>(THINGS_PROTO, LONG_MS, findRoutingKey);
-    const call = (key: string) => things.note({ key }) as Promise<string>;
+    const call = (key?: string) => things.note({ key }) as Promise<string>;
     await findReplicasOnceConnected(call, 1);
     hosts = ['127.0.0.1', '127.0.0.2'];
     await findReplicasOnceConnected(call, 2);

@@ -2,7 +2,7 @@ import { connectivityState, experimental, type Metadata, type StatusObject } fro
 import { computeRendezvousScore, monotonicMs } from '@tracking/resilience';
 
 /** Name of the load balancing policy in the service configuration of a channel. */
-export const REPLICA_BALANCER_NAME = 'tracking_replicas';
+const REPLICA_BALANCER_NAME = 'tracking_replicas';
 /** Metadata of a call that selects the replica. All callers send the calls with the same key to the same replica. */
 const ROUTING_KEY = 'routing-key';
 /**
@@ -17,12 +17,40 @@ const MAX_REPLICA_SILENCE_MS = 1_000;
  */
 const LOOK_UP_INTERVAL_MS = 5_000;
 
+/** Metadata of a call that names its replica. If this replica is not ready, the call fails. */
+const REPLICA_NAME_KEY = 'replica-name';
+
+export function setReplicaName(metadata: Metadata, name: string): void {
+  metadata.set(REPLICA_NAME_KEY, name);
+}
+
+/** A replica that is selected for a request outside of gRPC's own calls. */
+export interface SelectedReplica {
+  /** Address, by which all callers know the replica. */
+  readonly name: string;
+  /** Counts a running request. Returns a function to call when the request has ended. */
+  startRequest(): (isAnswered: boolean) => void;
+}
+
+/** Pickers of ready replicas, by the name of their channel. */
+const PICKERS = new Map<string, ReplicaPicker>();
+
+/** Returns the replica to which a call with this routing key would go; undefined if no replica is ready. */
+export function selectReplica(channelName: string, routingKey: string): SelectedReplica | undefined {
+  return PICKERS.get(channelName)?.selectReplicaOfKey(routingKey);
+}
+
+/** Returns the service configuration of a channel that uses this policy. @param channelName unique in the process */
+export function createBalancingConfig(channelName: string): string {
+  return JSON.stringify({ loadBalancingConfig: [{ [REPLICA_BALANCER_NAME]: { channelName } }] });
+}
+
 export function setRoutingKey(metadata: Metadata, key: string): void {
   metadata.set(ROUTING_KEY, key);
 }
 
 /** A replica of a service, with the calls that it has not answered. */
-class Replica {
+class Replica implements SelectedReplica {
   readonly balancer: experimental.LeafLoadBalancer;
   /** Times at which the running calls started, in their order. */
   private readonly callStarts = new Set<{ readonly at: number }>();
@@ -46,23 +74,36 @@ class Replica {
     return oldest !== undefined && now - Math.max(oldest.at, this.lastResponseAt) > MAX_REPLICA_SILENCE_MS;
   }
 
+  startRequest(): (isAnswered: boolean) => void {
+    const call = { at: monotonicMs() };
+    this.callStarts.add(call);
+    return (isAnswered) => {
+      this.callStarts.delete(call);
+      if (isAnswered) this.lastResponseAt = monotonicMs();
+    };
+  }
+
   /** Selects this replica for a call. */
   pick(args: experimental.PickArgs): experimental.PickResult {
-    const picked = this.balancer.getPicker().pick(args);
+    const picked = this.pickUncounted(args);
     if (picked.pickResultType !== experimental.PickResultType.COMPLETE) return picked;
-    const call = { at: monotonicMs() };
+    let endRequest: ReturnType<typeof this.startRequest> | undefined;
     return {
       ...picked,
       onCallStarted: () => {
         picked.onCallStarted?.();
-        this.callStarts.add(call);
+        endRequest = this.startRequest();
       },
       onCallEnded: (code, details, metadata) => {
         picked.onCallEnded?.(code, details, metadata);
-        this.callStarts.delete(call);
-        if (code === 0) this.lastResponseAt = monotonicMs();
+        endRequest?.(code === 0);
       },
     };
+  }
+
+  /** Selects this replica for a long call, whose requests are counted instead. */
+  pickUncounted(args: experimental.PickArgs): experimental.PickResult {
+    return this.balancer.getPicker().pick(args);
   }
 }
 
@@ -75,15 +116,27 @@ class ReplicaPicker implements experimental.Picker {
   ) {}
 
   pick(args: experimental.PickArgs): experimental.PickResult {
-    const now = monotonicMs();
-    const responding = this.replicas.filter((replica) => !replica.isUnresponsive(now));
-    const candidates = responding.length > 0 ? responding : this.replicas;
+    const [name] = args.metadata.get(REPLICA_NAME_KEY);
     const [key] = args.metadata.get(ROUTING_KEY);
-    const replica = key === undefined ? this.pickNextReplica(candidates) : findBestReplica(candidates, String(key));
-    return replica?.pick(args) ?? new experimental.UnavailablePicker().pick(args);
+    const picked =
+      name !== undefined
+        ? this.replicas.find((replica) => replica.name === name)?.pickUncounted(args)
+        : (key === undefined ? this.pickNextReplica() : this.selectReplicaOfKey(String(key)))?.pick(args);
+    return picked ?? new experimental.UnavailablePicker().pick(args);
   }
 
-  private pickNextReplica(candidates: readonly Replica[]): Replica | undefined {
+  selectReplicaOfKey(key: string): Replica | undefined {
+    return findBestReplica(this.listCandidates(), key);
+  }
+
+  private listCandidates(): readonly Replica[] {
+    const now = monotonicMs();
+    const responding = this.replicas.filter((replica) => !replica.isUnresponsive(now));
+    return responding.length > 0 ? responding : this.replicas;
+  }
+
+  private pickNextReplica(): Replica | undefined {
+    const candidates = this.listCandidates();
     this.next += 1;
     return candidates[this.next % candidates.length];
   }
@@ -97,8 +150,10 @@ function findBestReplica(replicas: readonly Replica[], key: string): Replica | u
 }
 
 class ReplicaBalancingConfig implements experimental.TypedLoadBalancingConfig {
-  static createFromJson(): ReplicaBalancingConfig {
-    return new ReplicaBalancingConfig();
+  constructor(readonly channelName: string) {}
+
+  static createFromJson({ channelName }: { readonly channelName: string }): ReplicaBalancingConfig {
+    return new ReplicaBalancingConfig(channelName);
   }
 
   getLoadBalancerName(): string {
@@ -106,7 +161,7 @@ class ReplicaBalancingConfig implements experimental.TypedLoadBalancingConfig {
   }
 
   toJsonObject(): object {
-    return { [REPLICA_BALANCER_NAME]: {} };
+    return { [REPLICA_BALANCER_NAME]: { channelName: this.channelName } };
   }
 }
 
@@ -118,6 +173,7 @@ class ReplicaBalancingConfig implements experimental.TypedLoadBalancingConfig {
 class ReplicaBalancer implements experimental.LoadBalancer {
   private replicas: ReadonlyMap<string, Replica> = new Map();
   private state = connectivityState.IDLE;
+  private channelName: string | undefined;
   private isUpdating = false;
   private lastError = 'no connection was attempted';
   private lookUpTimer = this.scheduleLookUp();
@@ -131,6 +187,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     note: string,
   ): boolean {
     if (!(config instanceof ReplicaBalancingConfig)) return false;
+    this.channelName = config.channelName;
     if (!endpoints.ok) {
       if (this.replicas.size === 0) this.reportNoUsableReplica(endpoints.error);
       return true;
@@ -163,6 +220,7 @@ class ReplicaBalancer implements experimental.LoadBalancer {
     clearTimeout(this.lookUpTimer);
     for (const { balancer } of this.replicas.values()) balancer.destroy();
     this.replicas = new Map();
+    if (this.channelName !== undefined) PICKERS.delete(this.channelName);
   }
 
   getTypeName(): string {
@@ -220,6 +278,10 @@ class ReplicaBalancer implements experimental.LoadBalancer {
 
   private setChannelState(state: connectivityState, picker: experimental.Picker, error: string | null = null): void {
     this.state = state;
+    if (this.channelName !== undefined) {
+      if (picker instanceof ReplicaPicker) PICKERS.set(this.channelName, picker);
+      else PICKERS.delete(this.channelName);
+    }
     this.channel.updateState(state, picker, error);
   }
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader';
+import { loadSync, type MethodDefinition, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader';
 import { DomainError, type FieldError, PreconditionFailed } from '@tracking/contracts';
-import { Busy, Unavailable } from '@tracking/ports';
+import { Busy, type RequestOrigin, Unavailable } from '@tracking/ports';
 
 /** The operations of a process: a .proto file with a gRPC service for each part. */
 export interface ServiceProto {
@@ -37,9 +37,14 @@ type Operations<T> = {
 /** Type of the operations of a process: one part for each service of the .proto file. */
 export type Parts<T> = { readonly [Part in keyof T]: Operations<T[Part]> };
 
+/** The gRPC service that carries calls of other services over one long call. */
+export const CALLS_SERVICE = 'Calls';
+
 export interface LoadedProto {
   readonly proto: ServiceProto;
   readonly definition: PackageDefinition;
+  /** The rpc of {@link CALLS_SERVICE}. */
+  readonly callStream: MethodDefinition<CallBatch, AnswerBatch>;
   readonly parts: readonly LoadedServicePart[];
 }
 export interface LoadedServicePart {
@@ -62,6 +67,8 @@ export interface ProtoOperation {
   readonly isCommand: boolean;
   /** True if the response is a stream of messages. */
   readonly isStreamed: boolean;
+  readonly serializeRequest: (request: RequestMessage) => Buffer;
+  readonly deserializeRequest: (bytes: Buffer) => RequestMessage;
 }
 /** Field types of a request's message: text, or a message of texts. */
 type MessageFields = ReadonlyMap<string, ReadonlySet<string> | 'text'>;
@@ -73,7 +80,9 @@ export function loadProto(proto: ServiceProto): LoadedProto {
     // Entries with a `format` are messages, not services.
     if ('format' in entry) return [];
     const service = path.slice(proto.package.length + 1);
-    const rpcs = Object.entries(entry as ServiceDefinition).map(([method, { requestType, responseStream }]) => {
+    if (service === CALLS_SERVICE) return [];
+    const rpcs = Object.entries(entry as ServiceDefinition).map(([method, rpc]) => {
+      const { requestType, responseStream, requestSerialize, requestDeserialize } = rpc;
       const fields = readMessageFields(requestType.type as DescriptorProto, definition);
       const isCommand = fields.has('id');
       return {
@@ -83,11 +92,16 @@ export function loadProto(proto: ServiceProto): LoadedProto {
         fields,
         isCommand,
         isStreamed: responseStream,
+        serializeRequest: requestSerialize,
+        deserializeRequest: requestDeserialize as ProtoOperation['deserializeRequest'],
       };
     });
     return [{ service, name: toCamelCase(service), rpcs }];
   });
-  return { proto, definition, parts };
+  const { Run: callStream } = definition[`${proto.package}.${CALLS_SERVICE}`] as unknown as {
+    readonly Run: LoadedProto['callStream'];
+  };
+  return { proto, definition, callStream, parts };
 }
 
 /** Returns the names of the operations in the .proto file, grouped by service part, in the order of the file. */
@@ -139,6 +153,28 @@ export interface AnswerMessage {
   readonly unavailable?: EngineFailure;
   readonly busy?: EngineFailure;
   readonly failed?: string;
+}
+
+/** Calls that are sent together over a stream. */
+export interface CallBatch {
+  readonly calls?: readonly CallMessage[];
+  /** Ids of calls whose callers no longer wait. */
+  readonly cancelled?: readonly number[];
+}
+export interface CallMessage {
+  readonly id: number;
+  /** Name of the rpc in log lines. */
+  readonly method: string;
+  readonly request: Buffer;
+  readonly origin?: Partial<RequestOrigin>;
+}
+/** Answers that are sent together over a stream. */
+export interface AnswerBatch {
+  readonly answers?: readonly { readonly id: number; readonly answer?: AnswerMessage }[];
+  /** Ids of calls that were not started. */
+  readonly refused?: readonly number[];
+  /** True if the service starts no further calls. */
+  readonly stopping?: boolean;
 }
 
 /** Creates the message of a request. Values that its fields cannot represent are sent as JSON. */

@@ -1,0 +1,209 @@
+import { type Client, type ClientDuplexStream, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import type { RequestOrigin } from '@tracking/ports';
+import { monotonicMs } from '@tracking/resilience';
+import { selectReplica, type SelectedReplica, setReplicaName } from './replica-balancer.ts';
+import type { AnswerBatch, AnswerMessage, CallBatch, CallMessage, LoadedProto } from './service-protos.ts';
+
+/** Maximum bytes of a request in a stream. Larger requests would delay others. */
+const MAX_STREAMED_REQUEST_BYTES = 16_384;
+/** Bytes of requests after which a batch is sent immediately. */
+const MAX_BATCH_BYTES = 1_048_576;
+/** Milliseconds without new streams to a replica that does not have them, because its release is older. */
+const UNSUPPORTED_PAUSE_MS = 60_000;
+/** Milliseconds without new streams to a replica that is stopping. Its connection ends within this time. */
+const STOPPING_PAUSE_MS = 1_000;
+
+/** The call was certainly not started. */
+export class CallNotStarted extends Error {
+  override readonly name = 'CallNotStarted';
+}
+
+interface CallStreamsOptions {
+  readonly client: Client;
+  readonly rpc: LoadedProto['callStream'];
+  /** Name of the channel, by which its replicas are found. */
+  readonly channelName: string;
+  /** Adds the token of the service. */
+  readonly addToken: (metadata: Metadata) => void;
+  /** Milliseconds after which a stream is replaced, so that connections can be renewed. */
+  readonly maxAgeMs: number;
+}
+
+/** A request to one replica. */
+export interface StreamedRequest {
+  /** Name of the rpc in log lines. */
+  readonly method: string;
+  readonly request: Buffer;
+  readonly routingKey: string;
+  readonly origin: RequestOrigin | undefined;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Calls operations over long streams, one for each replica. Calls that start in one turn of the event loop share a
+ * message.
+ */
+export class CallStreams {
+  private readonly streams = new Map<string, CallStream>();
+  /** Times until which replicas get no new streams, by the name of the replica. */
+  private readonly pauses = new Map<string, number>();
+
+  constructor(private readonly options: CallStreamsOptions) {}
+
+  /**
+   * Calls an operation. Rejects with a gRPC status: `UNAVAILABLE` if the stream was lost, so that the outcome is
+   * unknown, and `DEADLINE_EXCEEDED` after the timeout.
+   * @throws CallNotStarted if no stream can carry the call
+   */
+  async callOperation(request: StreamedRequest): Promise<AnswerMessage> {
+    const replica = selectReplica(this.options.channelName, request.routingKey);
+    if (replica === undefined || request.request.length > MAX_STREAMED_REQUEST_BYTES) throw new CallNotStarted();
+    return this.findOrOpenStream(replica).call(request, replica.startRequest());
+  }
+
+  closeStreams(): void {
+    for (const stream of this.streams.values()) stream.endWhenAnswered();
+  }
+
+  private findOrOpenStream(replica: SelectedReplica): CallStream {
+    const { name } = replica;
+    const now = monotonicMs();
+    const stream = this.streams.get(name);
+    if (stream !== undefined && stream.endsAt > now) return stream;
+    stream?.endWhenAnswered();
+    if ((this.pauses.get(name) ?? 0) > now) throw new CallNotStarted();
+    const opened = this.openStream(name, now);
+    this.streams.set(name, opened);
+    return opened;
+  }
+
+  private openStream(name: string, now: number): CallStream {
+    const { client, rpc, addToken, maxAgeMs } = this.options;
+    const metadata = new Metadata();
+    addToken(metadata);
+    setReplicaName(metadata, name);
+    const call = client.makeBidiStreamRequest<CallBatch, AnswerBatch>(
+      rpc.path,
+      rpc.requestSerialize,
+      rpc.responseDeserialize as (bytes: Buffer) => AnswerBatch,
+      metadata,
+    );
+    const stream = new CallStream(call, now + maxAgeMs, (pauseMs) => {
+      if (this.streams.get(name) === stream) this.streams.delete(name);
+      if (pauseMs > 0) this.pauses.set(name, monotonicMs() + pauseMs);
+    });
+    return stream;
+  }
+}
+
+/** Settles a call that has no answer yet. */
+interface PendingCall {
+  readonly answer: (answer: AnswerMessage) => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** A stream of calls to one replica. */
+class CallStream {
+  private readonly pending = new Map<number, PendingCall>();
+  private calls: CallMessage[] = [];
+  private cancelled: number[] = [];
+  private bytes = 0;
+  private lastId = 0;
+  private isFlushScheduled = false;
+  private isEnding = false;
+
+  /**
+   * @param endsAt time of the monotonic clock after which another stream replaces this one
+   * @param onUnusable called when the stream takes no further calls, with the milliseconds without new streams
+   */
+  constructor(
+    private readonly stream: ClientDuplexStream<CallBatch, AnswerBatch>,
+    readonly endsAt: number,
+    private readonly onUnusable: (pauseMs: number) => void,
+  ) {
+    stream.on('data', (batch: AnswerBatch) => this.receive(batch));
+    stream.on('end', () => this.failPendingCalls(createStatusError(status.UNAVAILABLE, 'the stream of calls ended')));
+    stream.on('error', ({ code, details }: ServiceError) => {
+      const isUnsupported = code === status.UNIMPLEMENTED;
+      this.failPendingCalls(isUnsupported ? new CallNotStarted() : createStatusError(code, details));
+      if (isUnsupported) this.onUnusable(UNSUPPORTED_PAUSE_MS);
+    });
+  }
+
+  /** @param endRequest called when the call has ended */
+  call(
+    { method, request, origin, timeoutMs }: StreamedRequest,
+    endRequest: (isAnswered: boolean) => void,
+  ): Promise<AnswerMessage> {
+    this.lastId += 1;
+    const id = this.lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<AnswerMessage>();
+    const end = (isAnswered: boolean) => {
+      clearTimeout(timer);
+      this.pending.delete(id);
+      endRequest(isAnswered);
+    };
+    const fail = (error: Error) => {
+      end(false);
+      reject(error);
+    };
+    const timer = setTimeout(() => {
+      this.cancelled.push(id);
+      this.scheduleFlush();
+      fail(createStatusError(status.DEADLINE_EXCEEDED, 'the call did not end in time'));
+    }, timeoutMs);
+    const answer = (message: AnswerMessage) => {
+      end(true);
+      resolve(message);
+    };
+    this.pending.set(id, { answer, fail });
+    this.calls.push({ id, method, request, ...(origin && { origin }) });
+    this.bytes += request.length;
+    if (this.bytes > MAX_BATCH_BYTES) this.flush();
+    else this.scheduleFlush();
+    return promise;
+  }
+
+  /** Sends what is waiting, and ends the stream. Calls in progress are still answered. */
+  endWhenAnswered(): void {
+    if (this.isEnding) return;
+    this.flush();
+    this.isEnding = true;
+    this.stream.end();
+    this.onUnusable(0);
+  }
+
+  private scheduleFlush(): void {
+    if (this.isFlushScheduled) return;
+    this.isFlushScheduled = true;
+    setImmediate(() => this.flush());
+  }
+
+  private flush(): void {
+    this.isFlushScheduled = false;
+    const { calls, cancelled } = this;
+    if (this.isEnding || calls.length + cancelled.length === 0) return;
+    this.calls = [];
+    this.cancelled = [];
+    this.bytes = 0;
+    this.stream.write({ calls, cancelled });
+  }
+
+  private receive({ answers = [], refused = [], stopping }: AnswerBatch): void {
+    for (const { id, answer = {} } of answers) this.pending.get(id)?.answer(answer);
+    for (const id of refused) this.pending.get(id)?.fail(new CallNotStarted());
+    if (stopping !== true) return;
+    this.endWhenAnswered();
+    this.onUnusable(STOPPING_PAUSE_MS);
+  }
+
+  private failPendingCalls(error: Error): void {
+    this.isEnding = true;
+    this.onUnusable(0);
+    for (const { fail } of this.pending.values()) fail(error);
+  }
+}
+
+function createStatusError(code: status, details: string): Error {
+  return Object.assign(new Error(details), { code, details });
+}
