@@ -226,6 +226,7 @@ async function startWebhooks(dependencies: WebhooksDependencies): Promise<Webhoo
   const deferred = new DeferredDeliveries({ ...recording, documents: stored.deferred });
   const recorder = new Recorder({
     ...{ ...recording, payloads, versions, deliveries: repeatable, deferred, parking, watermark },
+    retentionMs: Math.min(settings.retention.deliveriesMs, settings.retention.deadLettersMs),
   });
   const lag = new ConsumerLag(broker, metrics, countRetry, settings.lagPollMs);
 

@@ -18,7 +18,6 @@ const DATABASE_METHODS: ReadonlyMap<string, number> = new Map([
 ]);
 const COLLECTION_METHODS: ReadonlyMap<string, number> = new Map([
   ['aggregate', 1],
-  ['bulkWrite', 1],
   ['countDocuments', 1],
   ['createIndex', 1],
   ['createIndexes', 1],

@@ -12,7 +12,8 @@ interface Row extends Document {
 /** Performs `admitted` operations successfully and refuses later ones. */
 function collectionOf(admitted: number) {
   let left = admitted;
-  const run = () => (left-- > 0 ? Promise.resolve([]) : Promise.reject(new Busy('document store', 'full')));
+  const run = () =>
+    left-- > 0 ? Promise.resolve({ ok: 1, n: 1 }) : Promise.reject(new Busy('document store', 'full'));
   const connection = { runOnDatabase: run, deadlineMs: 1 } as unknown as MongoConnection;
   return new MongoCollection({ name: 'things', indexes: [] }, connection);
 }
@@ -23,14 +24,14 @@ describe('many writes of a collection', () => {
   it('are split for a server that is too slow for one operation', async () => {
     const answeredInTime = 100;
     const written: number[] = [];
-    const bulkWrite = (models: readonly unknown[]) => {
-      if (models.length > answeredInTime) return Promise.reject(new Unavailable('document store', 'does not answer'));
-      written.push(models.length);
-      return Promise.resolve();
+    const command = ({ updates }: { readonly updates: readonly unknown[] }) => {
+      if (updates.length > answeredInTime) return Promise.reject(new Unavailable('document store', 'does not answer'));
+      written.push(updates.length);
+      return Promise.resolve({ ok: 1, n: updates.length });
     };
     const connection = {
       deadlineMs: 1,
-      runOnDatabase: (operation: (database: unknown) => unknown) => operation({ collection: () => ({ bulkWrite }) }),
+      runOnDatabase: (operation: (database: unknown) => unknown) => operation({ command }),
     } as unknown as MongoConnection;
     const rows = new MongoCollection<Row>({ name: 'rows', indexes: [] }, connection);
     const writes = Array.from({ length: 300 }, (_, n) => ({
@@ -57,16 +58,15 @@ describe('many writes of a collection', () => {
     let rows: MongoCollection<Row>;
     beforeEach(() => {
       batches = [];
-      const bulkWrite = (models: readonly { readonly insertOne: { readonly document: MongoDocument } }[]) => {
-        const documents = models.map(({ insertOne }) => insertOne.document);
+      const command = ({ documents }: { readonly documents: readonly MongoDocument[] }) => {
         if (documents.some((document) => BSON.calculateObjectSize(document) > 16 * MIB))
           return Promise.reject(new Error('document store: refused'));
         batches.push(documents.map(({ _id }) => _id));
-        return Promise.resolve();
+        return Promise.resolve({ ok: 1, n: documents.length });
       };
       const connection = {
         deadlineMs: 1,
-        runOnDatabase: (operation: (database: unknown) => unknown) => operation({ collection: () => ({ bulkWrite }) }),
+        runOnDatabase: (operation: (database: unknown) => unknown) => operation({ command }),
       } as unknown as MongoConnection;
       rows = new MongoCollection<Row>({ name: 'rows', indexes: [] }, connection);
     });

@@ -1,4 +1,4 @@
-import type { Filter as DriverFilter, Sort } from 'mongodb';
+import type { Filter as DriverFilter } from 'mongodb';
 import {
   toShardFilter,
   type CollectionSpec,
@@ -82,7 +82,7 @@ export function toMongoQuery(spec: CollectionSpec, query: Omit<Query, 'limit'>):
   };
 }
 
-export function toMongoSort(sort: Query['sort']): Sort {
+export function toMongoSort(sort: Query['sort']): [string, 1 | -1][] {
   return (sort?.fields ?? []).map((field): [string, 1 | -1] => [
     toStoredField(field),
     sort?.descending === true ? -1 : 1,

@@ -226,20 +226,31 @@ describe('metrics of blocked webhooks', () => {
   });
 });
 
-test('recording reads the retention watermark and the endpoints at the same time', async () => {
+test.each([
+  ['reads the retention watermark and the endpoints at the same time', '2026-11-28T12:00:00.000Z', 1],
+  ['does not read the retention watermark for an event that is younger than it', '2026-12-20T12:00:00.000Z', 0],
+])('recording %s', async (_title, created_at, reads) => {
+  let watermarkReads = 0;
   const listed = Promise.withResolvers<void>();
   const recorded: unknown[] = [];
   const dependencies = {
     endpoints: { listEndpointsOfScope: () => Promise.resolve(listed.resolve()).then(() => []) },
-    watermark: { readWatermark: () => listed.promise.then(() => '') },
+    watermark: {
+      readWatermark: () => {
+        watermarkReads += 1;
+        return listed.promise.then(() => '');
+      },
+    },
+    retentionMs: 30 * 86_400_000,
     payloads: { findStoredIds: () => Promise.resolve(new Set()) },
     deliveries: { getMany: () => Promise.resolve([]) },
     deferred: { deferDeliveries: () => Promise.resolve() },
     owner: { notifyOwningProcesses: (ids: unknown) => Promise.resolve(recorded.push(ids)) },
-    clock: () => new Date(),
+    clock: () => new Date('2026-12-20T12:00:00.000Z'),
     metrics: noMetrics,
   } as unknown as ConstructorParameters<typeof Recorder>[0];
-  const event = { ...SAMPLE_SCOPE, id: 'evt_1', type: 'shipment.created', created_at: '2026-11-28T12:00:00.000Z' };
+  const event = { ...SAMPLE_SCOPE, id: 'evt_1', type: 'shipment.created', created_at };
   await new Recorder(dependencies).recordEvents([event as Parameters<Recorder['recordEvents']>[0][number]]);
   expect(recorded).toEqual([[]]);
+  expect(watermarkReads).toBe(reads);
 });

@@ -80,6 +80,11 @@ interface RecorderDependencies {
   readonly deferred: Pick<DeferredDeliveries, 'hasCapacity' | 'deferDeliveries'>;
   readonly parking: ParkingLot;
   readonly watermark: RetentionWatermark;
+  /**
+   * Shortest time for which deliveries are kept. The watermark is at least this old, so it is read only for older
+   * events.
+   */
+  readonly retentionMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -197,8 +202,13 @@ export class Recorder {
     return [...events.values()];
   }
 
-  /** Returns the events that are not older than the retention watermark. */
+  /**
+   * Returns the events that are not older than the retention watermark. Half of the retention exceeds any difference
+   * between clocks.
+   */
   private async filterRetainedEvents(events: readonly RecordableEvent[]): Promise<readonly RecordableEvent[]> {
+    const youngSince = this.dependencies.clock().getTime() - this.dependencies.retentionMs / 2;
+    if (events.every(({ created_at }) => Date.parse(created_at) >= youngSince)) return events;
     const before = await this.dependencies.watermark.readWatermark();
     const { retained = [], tooOld = [] } = Object.groupBy(events, ({ created_at }) =>
       created_at >= before ? 'retained' : 'tooOld',
