@@ -67,6 +67,7 @@ export class BatchAppends {
   private current: BatchCall | undefined;
   private readonly open = new Set<BatchCall>();
   private isSupported = true;
+  private isClosed = false;
 
   /** @param callOptions options of the client for each call */
   constructor(
@@ -106,6 +107,7 @@ export class BatchAppends {
 
   /** Ends all calls. Appends without a response fail. */
   endCalls(): void {
+    this.isClosed = true;
     for (const { stream } of this.open) stream.cancel();
   }
 
@@ -136,7 +138,7 @@ export class BatchAppends {
     stream.on('end', () => this.endCall(call));
     stream.on('error', (error: Error & { readonly code?: number }) => {
       if (error.code === UNIMPLEMENTED_STATUS) this.isSupported = false;
-      this.connection.handleCallError(client, error);
+      if (!this.isClosed) this.connection.handleCallError(client, error);
       this.endCall(call);
     });
     return call;

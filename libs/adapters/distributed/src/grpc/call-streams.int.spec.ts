@@ -47,6 +47,8 @@ describe('commands with a routing key', () => {
     const answers = await Promise.all(requests.map((request) => things.echo(request)));
     expect(answers).toEqual(requests.map((request) => JSON.stringify(request)));
     expect([streams, batches]).toEqual([1, 1]);
+    // A large request would delay others, and uses its own rpc.
+    await expect(things.echo({ text: 'x'.repeat(20_000) })).rejects.toThrow('things.Things/Echo: UNIMPLEMENTED');
   });
 
   it('use their own rpcs if the service has no streams, because its release is older', async () => {

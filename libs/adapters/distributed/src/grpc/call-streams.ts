@@ -4,8 +4,8 @@ import { monotonicMs } from '@tracking/resilience';
 import { selectReplica, type SelectedReplica, setReplicaName } from './replica-balancer.ts';
 import type { AnswerBatch, AnswerMessage, CallBatch, CallMessage, LoadedProto } from './service-protos.ts';
 
-/** Maximum bytes of a request in a stream. Larger requests would delay others. */
-const MAX_STREAMED_REQUEST_BYTES = 16_384;
+/** Maximum characters of a request's JSON in a stream. Larger requests would delay others. */
+export const MAX_STREAMED_JSON_LENGTH = 16_384;
 /** Bytes of requests after which a batch is sent immediately. */
 const MAX_BATCH_BYTES = 1_048_576;
 /** Milliseconds without new streams to a replica that does not have them, because its release is older. */
@@ -57,12 +57,13 @@ export class CallStreams {
    */
   async callOperation(request: StreamedRequest): Promise<AnswerMessage> {
     const replica = selectReplica(this.options.channelName, request.routingKey);
-    if (replica === undefined || request.request.length > MAX_STREAMED_REQUEST_BYTES) throw new CallNotStarted();
+    if (replica === undefined) throw new CallNotStarted();
     return this.findOrOpenStream(replica).call(request, replica.startRequest());
   }
 
+  /** Ends all streams. Calls without an answer fail. */
   closeStreams(): void {
-    for (const stream of this.streams.values()) stream.endWhenAnswered();
+    for (const stream of this.streams.values()) stream.cancel();
   }
 
   private findOrOpenStream(replica: SelectedReplica): CallStream {
@@ -171,6 +172,10 @@ class CallStream {
     this.isEnding = true;
     this.stream.end();
     this.onUnusable(0);
+  }
+
+  cancel(): void {
+    this.stream.cancel();
   }
 
   private scheduleFlush(): void {

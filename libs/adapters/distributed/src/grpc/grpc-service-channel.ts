@@ -11,7 +11,7 @@ import {
 } from '@tracking/ports';
 import { monotonicMs, retry } from '@tracking/resilience';
 import { firstValueFrom, type Observable } from 'rxjs';
-import { CallNotStarted, CallStreams } from './call-streams.ts';
+import { CallNotStarted, CallStreams, MAX_STREAMED_JSON_LENGTH } from './call-streams.ts';
 import { createGrpcClient } from './grpc-client.ts';
 import {
   DEFAULT_GRPC_LIMITS,
@@ -231,7 +231,7 @@ export class GrpcServiceChannel {
     const call = async (failures: number) => {
       lostAttempts = failures;
       if (failures > 0) this.repeats.add(1, { service });
-      else if (routingKey !== undefined && rpc.isCommand) {
+      else if (routingKey !== undefined && canBeStreamed(rpc, message)) {
         const request = { method: rpc.name, request: rpc.serializeRequest(message), routingKey, origin };
         const answer = await ignoreNotStarted(streams.callOperation({ ...request, timeoutMs: deadlineMs }));
         if (answer !== undefined) return answer;
@@ -288,6 +288,11 @@ export class GrpcServiceChannel {
     this.silent.add(service);
     return new Unavailable(service, message);
   }
+}
+
+/** Returns true for commands that are small enough. Queries can have large answers. */
+function canBeStreamed({ isCommand }: ProtoOperation, { json = '' }: RequestMessage): boolean {
+  return isCommand && json.length <= MAX_STREAMED_JSON_LENGTH;
 }
 
 /** Resolves with undefined if the call was not started. Otherwise settles like the call. */
